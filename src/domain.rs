@@ -1,0 +1,27 @@
+//! The vocabulary: ids, identity, verdicts, findings, events, exit codes.
+//!
+//! Owns: plain data and rules that follow from data alone. Never: I/O, clocks, randomness.
+//! Every other module speaks in these types; their JSON form is what the journal stores.
+
+pub mod agent;
+pub mod code;
+pub mod digest;
+pub mod effect;
+pub mod end;
+pub mod event;
+pub mod evidence;
+pub mod exit;
+pub mod failure;
+pub mod finding;
+pub mod id;
+pub mod identity;
+pub mod isolation;
+pub mod job;
+pub mod oid;
+pub mod path;
+pub mod policy;
+pub mod run_spec;
+pub mod severity;
+pub mod slot;
+pub mod time;
+pub mod verdict;

@@ -1,0 +1,91 @@
+//! Agents as data: how one is started and how it answers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::digest::Digest;
+
+/// An agent, resolved from the configuration and frozen at the start of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Agent {
+    /// The name in the configuration (`house-bot`), or a built-in name (`checks`).
+    pub name: String,
+    /// What kind of agent it is, with what that kind needs.
+    pub kind: AgentKind,
+    /// Whether the agent cannot see this machine's files (`remote: true`).
+    pub remote: bool,
+    /// Agents of one family share their blind spots; without a stated family, the agent's name.
+    pub family: String,
+    /// A job's budget in seconds, where the agent states its own.
+    pub timeout: Option<u64>,
+    /// How its reports are read.
+    pub contract: Contract,
+    /// The definition's hash: two agents of one name but other definitions differ in it.
+    pub definition: Digest,
+}
+
+impl Agent {
+    /// Whether this is the built-in `checks` reviewer.
+    #[must_use]
+    pub fn is_checks(&self) -> bool {
+        matches!(self.kind, AgentKind::Checks)
+    }
+}
+
+/// What kind of agent it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum AgentKind {
+    /// A program of the user's.
+    Command(CommandAgent),
+    /// The built-in deterministic reviewer.
+    Checks,
+    /// A person who answers at a terminal.
+    Human,
+}
+
+/// How a program is started and where its report is found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandAgent {
+    /// The program, absolute, as found at validation.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// How the prompt is handed over.
+    pub prompt: PromptChannel,
+    /// The one channel that holds the report.
+    pub report: ReportChannel,
+    /// Names of environment variables that are passed on, besides the built-in allow-list.
+    pub env: Vec<String>,
+}
+
+/// How a prompt reaches a program; never as an argument (row M-101: 131,072 bytes).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptChannel {
+    /// On standard input.
+    Stdin,
+    /// As a file, whose path replaces the argument `{prompt}` and stands in `RUN_LOOP_JOB_PROMPT`.
+    File,
+}
+
+/// Where the report is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReportChannel {
+    /// Standard output is the final message.
+    Stdout,
+    /// The file named by `RUN_LOOP_JOB_REPORT`.
+    File,
+}
+
+/// How a report is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Contract {
+    /// One fenced block of JSON, with nonce, tree, receipts and coverage.
+    Json,
+    /// One line `VERDICT: PASS` or `VERDICT: NOT PASS` and the nonce; coverage is `none`.
+    Line,
+}

@@ -1,0 +1,157 @@
+//! What the engine asks the runtime to do, and what came of it. A requested effect is an event.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::digest::Digest;
+use crate::domain::evidence::Evidence;
+use crate::domain::failure::Failure;
+use crate::domain::id::RoundNumber;
+use crate::domain::identity::{Pin, Remeasured};
+use crate::domain::job::{Job, JobOutcome};
+use crate::domain::oid::Oid;
+use crate::domain::path::RepoPath;
+use crate::domain::slot::SlotName;
+
+/// Something to be done in the world. Each can be done again after a crash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "effect", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Effect {
+    /// Capture the source into the review store and measure it: a round opens.
+    Pin {
+        /// The round.
+        round: RoundNumber,
+    },
+    /// Make the evidence of the round from its two content trees.
+    MakeEvidence {
+        /// The round.
+        round: RoundNumber,
+        /// The identity to show.
+        pin: Pin,
+        /// 32 hexadecimal digits that the receipts are derived from.
+        receipt_seed: String,
+    },
+    /// Open a slot's review tree at a snapshot, proved to hold exactly that.
+    OpenTree {
+        /// The round.
+        round: RoundNumber,
+        /// The slot.
+        slot: SlotName,
+        /// The snapshot's commit.
+        snapshot: Oid,
+        /// The snapshot's tree: what the proof compares with.
+        tree: Oid,
+        /// The base's commit, shown to the agent as the base branch.
+        base: Oid,
+    },
+    /// Run a job to its end and read its report.
+    RunJob {
+        /// The job.
+        job: Job,
+    },
+    /// Measure again and compare with the round's pin.
+    Measure {
+        /// The round.
+        round: RoundNumber,
+        /// Which of the later measurements.
+        point: MeasurePoint,
+        /// What it is compared with.
+        pinned: Pin,
+    },
+    /// Publish the evidence of the approved identity.
+    Promote {
+        /// The round.
+        round: RoundNumber,
+    },
+    /// Give back everything that outlives the rounds: review trees and job folders.
+    Release,
+}
+
+/// When a round is measured again; the first measurement is its pin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MeasurePoint {
+    /// When the last report is sealed.
+    Sealed,
+    /// Right before promotion.
+    BeforePromotion,
+}
+
+/// What came of an effect; each effect has its own type of outcome.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "of", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Outcome {
+    /// Of [`Effect::Pin`].
+    Pinned {
+        /// The measurement, or why there is none.
+        result: Done<Pin>,
+    },
+    /// Of [`Effect::MakeEvidence`].
+    EvidenceMade {
+        /// The evidence, or why there is none.
+        result: Done<Evidence>,
+    },
+    /// Of [`Effect::OpenTree`].
+    TreeOpened {
+        /// The tree, or why there is none.
+        result: Done<ReviewTree>,
+    },
+    /// Of [`Effect::RunJob`].
+    JobEnded {
+        /// What came back.
+        outcome: JobOutcome,
+    },
+    /// Of [`Effect::Measure`].
+    Measured {
+        /// The measurement, or why there is none.
+        result: Done<Remeasured>,
+    },
+    /// Of [`Effect::Promote`].
+    Promoted {
+        /// What was published, or why nothing was.
+        result: Done<Promotion>,
+    },
+    /// Of [`Effect::Release`].
+    Released {
+        /// What could not be removed, each with its reason; the run's end does not depend on it.
+        left: Vec<String>,
+    },
+}
+
+/// A result that can be stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Done<T> {
+    /// It was done.
+    Ok(T),
+    /// It was not.
+    Err(Failure),
+}
+
+impl<T> From<Result<T, Failure>> for Done<T> {
+    fn from(result: Result<T, Failure>) -> Self {
+        match result {
+            Ok(value) => Self::Ok(value),
+            Err(failure) => Self::Err(failure),
+        }
+    }
+}
+
+/// A review tree that was proved to hold exactly its snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReviewTree {
+    /// Where the agent works; of this machine, never promoted.
+    pub path: String,
+}
+
+/// What was published.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Promotion {
+    /// The manifest, relative to the control root.
+    pub manifest: RepoPath,
+    /// The manifest's hash: what `policy.attest: journal` looks for.
+    pub manifest_sha256: Digest,
+    /// Every file written, relative to the control root, the manifest last.
+    pub files: Vec<RepoPath>,
+}

@@ -1,0 +1,33 @@
+//! How a run ended.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::exit::Exit;
+use crate::domain::failure::Failure;
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "snake_case", deny_unknown_fields)]
+pub enum End {
+    /// Every slot passed on content that measured the same to the last, and it was promoted.
+    Approved {
+        /// How many slots read the change; 0 means `checks` alone.
+        readers: u32,
+    },
+    /// Anything else, with its reason.
+    Failed {
+        /// The reason.
+        failure: Failure,
+    },
+}
+
+impl End {
+    /// The exit code of a run that ended so.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::Approved { .. } => Exit::Approved,
+            Self::Failed { failure } => failure.code.exit(),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The facts a journal holds. State is nothing but the fold of them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::effect::{Effect, Outcome};
+use crate::domain::end::End;
+use crate::domain::finding::Finding;
+use crate::domain::id::{EffectId, JobId, RoundNumber};
+use crate::domain::path::RepoPath;
+use crate::domain::run_spec::RunSpec;
+use crate::domain::slot::SlotName;
+use crate::domain::time::Stamp;
+use crate::domain::verdict::PassedBy;
+
+/// One fact. The first four record an input and carry its stamp; the others were decided from
+/// the facts before them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Event {
+    /// Input: the run was started.
+    RunStarted {
+        /// When, and its randomness.
+        stamp: Stamp,
+        /// What it is bound to.
+        spec: Box<RunSpec>,
+    },
+    /// Input: an engine took the run up again.
+    RunResumed {
+        /// When, and its randomness.
+        stamp: Stamp,
+    },
+    /// Input: somebody asked the run to stop.
+    StopRequested {
+        /// When, and its randomness.
+        stamp: Stamp,
+        /// By what.
+        cause: StopCause,
+    },
+    /// Input: an effect was performed.
+    EffectDone {
+        /// When, and its randomness.
+        stamp: Stamp,
+        /// Which one.
+        effect: EffectId,
+        /// What came of it.
+        outcome: Box<Outcome>,
+    },
+    /// A round opened.
+    RoundOpened {
+        /// Its number.
+        round: RoundNumber,
+    },
+    /// An effect is to be performed; it is open until its `EffectDone`.
+    EffectRequested {
+        /// Its number.
+        id: EffectId,
+        /// What to do.
+        effect: Box<Effect>,
+    },
+    /// A claim was taken into the ledger.
+    FindingRaised {
+        /// The finding.
+        finding: Box<Finding>,
+    },
+    /// A slot will not be asked again in this round.
+    SlotSettled {
+        /// The round.
+        round: RoundNumber,
+        /// The slot.
+        slot: SlotName,
+        /// How it stands.
+        settlement: Settlement,
+    },
+    /// A round closed.
+    RoundClosed {
+        /// The round.
+        round: RoundNumber,
+        /// With what result.
+        result: RoundResult,
+    },
+    /// The run is over but for giving back what it holds.
+    RunClosing {
+        /// How it will end.
+        end: End,
+    },
+    /// The run is over. Nothing follows.
+    RunEnded {
+        /// How.
+        end: End,
+    },
+}
+
+/// Who asked the run to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopCause {
+    /// SIGINT.
+    Interrupt,
+    /// SIGTERM.
+    Terminate,
+}
+
+/// How a slot stands at the end of its attempts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "settled", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Settlement {
+    /// It passes.
+    Passed {
+        /// By what.
+        by: PassedBy,
+        /// The job whose report says so.
+        job: JobId,
+    },
+    /// It does not pass.
+    NotPassed {
+        /// The job whose report says so.
+        job: JobId,
+    },
+    /// It has no verdict.
+    NoVerdict {
+        /// Why: how each attempt ended.
+        reason: String,
+    },
+}
+
+/// A round's result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "result", rename_all = "snake_case", deny_unknown_fields)]
+pub enum RoundResult {
+    /// Every slot that must pass did, and nothing moved.
+    Passed,
+    /// A slot said NOT PASS, or claims stand.
+    NotPassed,
+    /// Content or base moved: every approval of the round is void.
+    Stale {
+        /// Paths whose content moved.
+        moved: Vec<RepoPath>,
+        /// Whether the base moved.
+        base_moved: bool,
+    },
+    /// A verdict is missing, or the tripwire voided the approvals.
+    Inconclusive {
+        /// Why.
+        reason: String,
+    },
+}

@@ -1,0 +1,58 @@
+//! Exit codes, public and documented.
+
+use serde::{Deserialize, Serialize};
+
+/// How a command ends, for the caller's shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exit {
+    /// 0: approved and promoted; the gate: the content is approved.
+    Approved,
+    /// 1: findings stand; the gate: the evidence says NOT PASS, or it was revoked.
+    NotPass,
+    /// 2: the command line or the configuration is wrong.
+    Usage,
+    /// 3: a precondition failed, nothing was changed.
+    Refused,
+    /// 4: the content or the base is not what was reviewed or approved.
+    Stale,
+    /// 5: no verdict, or evidence is missing.
+    Inconclusive,
+    /// 6: our own tools failed: git outside measuring, the journal, promotion.
+    ToolFailed,
+    /// 130: interrupted by SIGINT.
+    Interrupted,
+    /// 143: terminated by SIGTERM.
+    Terminated,
+}
+
+impl Exit {
+    /// Every exit, in the order of its code.
+    pub const ALL: [Self; 9] = [
+        Self::Approved,
+        Self::NotPass,
+        Self::Usage,
+        Self::Refused,
+        Self::Stale,
+        Self::Inconclusive,
+        Self::ToolFailed,
+        Self::Interrupted,
+        Self::Terminated,
+    ];
+
+    /// The process exit code.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Approved => 0,
+            Self::NotPass => 1,
+            Self::Usage => 2,
+            Self::Refused => 3,
+            Self::Stale => 4,
+            Self::Inconclusive => 5,
+            Self::ToolFailed => 6,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Claims of reviewers, and what became of them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::id::{FindingId, JobId, RoundNumber};
+use crate::domain::path::RepoPath;
+use crate::domain::severity::Severity;
+use crate::domain::slot::SlotName;
+
+/// One thing a reviewer claims is wrong, as decoded from a report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// One line.
+    pub title: String,
+    /// How bad.
+    pub severity: Severity,
+    /// Whether the reviewer says that it blocks whatever its severity.
+    pub blocking: bool,
+    /// The file, as the reviewer wrote it; it need not exist (scenario S26).
+    pub path: Option<RepoPath>,
+    /// The first line, from 1.
+    pub line: Option<u32>,
+    /// The last line.
+    pub end_line: Option<u32>,
+    /// The text.
+    pub body: String,
+    /// Whether it stood there before the change: claimed by the reviewer *and* believed, since the
+    /// cited lines are unchanged since the base (scenario C11).
+    pub pre_existing: bool,
+}
+
+impl Claim {
+    /// Whether the claim blocks: it says so, or it is new and at least as bad as the bar.
+    #[must_use]
+    pub fn blocks(&self, fail_on: Severity) -> bool {
+        self.blocking || (!self.pre_existing && self.severity >= fail_on)
+    }
+}
+
+/// A claim with its place in the run's ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Finding {
+    /// The number in the run.
+    pub id: FindingId,
+    /// Who raised it.
+    pub slot: SlotName,
+    /// In which job.
+    pub job: JobId,
+    /// In which round.
+    pub round: RoundNumber,
+    /// What was claimed.
+    pub claim: Claim,
+    /// Whether it blocks under the run's bar.
+    pub blocking: bool,
+    /// What became of it.
+    pub disposition: Disposition,
+}
+
+/// What became of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Disposition {
+    /// Nobody answered it yet.
+    Open,
+}

@@ -1,0 +1,77 @@
+//! Identifiers of runs, jobs, effects and findings. No bare string or integer crosses a module.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::domain::time::Stamp;
+
+macro_rules! uuid_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// Makes an id from an injected stamp; `salt` tells apart ids minted under one stamp.
+            #[must_use]
+            pub fn mint(stamp: &Stamp, salt: &str) -> Self {
+                let bytes = stamp.derive(salt);
+                let mut random = [0_u8; 10];
+                random.copy_from_slice(&bytes[..10]);
+                let millis = u64::try_from(stamp.at.as_millis()).unwrap_or(0);
+                Self(uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
+            }
+            /// Reads an id in its canonical form: lower case, with hyphens.
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
+                let id = Uuid::try_parse(text).ok()?;
+                (id.hyphenated().to_string() == text).then_some(Self(id))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}", self.0.hyphenated())
+            }
+        }
+    };
+}
+
+uuid_id!(
+    /// One execution of the loop (`loop_id`), a `UUIDv7`.
+    LoopId
+);
+uuid_id!(
+    /// One delegation to one agent, a `UUIDv7`.
+    JobId
+);
+
+/// A requested effect; numbered from 1 within its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EffectId(pub u64);
+
+/// A finding's number in its run; shown as `F-1`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FindingId(pub u32);
+
+impl fmt::Display for FindingId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "F-{}", self.0)
+    }
+}
+
+/// A round's number in its run, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RoundNumber(pub u32);
+
+impl fmt::Display for RoundNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,180 @@
+//! What exactly is under review, and whether it moved.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::digest::Digest;
+use crate::domain::oid::Oid;
+use crate::domain::path::RepoPath;
+
+/// The content that an approval covers; the run's `loop_id` completes it (row M-062).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// The commit that the change is judged against: the merge base of `--base` and HEAD.
+    pub base: Oid,
+    /// HEAD of the source root.
+    pub head: Oid,
+    /// The tree of the snapshot: HEAD plus everything uncommitted.
+    pub tree: Oid,
+    /// `tree` without promoted evidence.
+    pub content_tree: Oid,
+}
+
+/// One measurement of the source, with the snapshot that holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pin {
+    /// What was measured.
+    pub identity: Identity,
+    /// The commit that holds `identity.tree`: HEAD itself when the source is clean.
+    pub snapshot: Oid,
+    /// The tip of `--base` when measured; `None` where the base is HEAD at the start.
+    pub base_tip: Option<Oid>,
+    /// The content tree of the base.
+    pub base_content_tree: Oid,
+    /// The source's branch (`refs/heads/…`); `None` when HEAD is detached.
+    pub branch: Option<String>,
+    /// Commits in `base..head`.
+    pub commits: u32,
+    /// Commits that `--base` has and HEAD lacks: main moved on.
+    pub behind: u32,
+    /// Whether the snapshot differs from HEAD: there are uncommitted edits.
+    pub dirty: bool,
+    /// What agents must not touch.
+    pub tripwire: Tripwire,
+    /// Things to tell the user, each said once: a base that moved forward, a stale local base, …
+    pub notices: Vec<String>,
+}
+
+impl Pin {
+    /// Whether there is nothing to review (row M-031, scenario S21).
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.identity.content_tree == self.base_content_tree
+    }
+}
+
+/// What is watched while jobs run (design, section 6).
+///
+/// `branch_tip` and `index` count only if the content moved too or the new head does not descend
+/// from the old one: the user may commit or stage what is under review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tripwire {
+    /// HEAD's symbolic target, or `detached`.
+    pub head_ref: String,
+    /// The commit of the source's branch.
+    pub branch_tip: Oid,
+    /// The local configuration, worktree configuration included.
+    pub config: Digest,
+    /// The hooks folder: names, modes and bytes.
+    pub hooks: Digest,
+    /// The `info/` folder.
+    pub info: Digest,
+    /// The index by entries (mode, id, stage, flags, path), not by its bytes.
+    pub index: Digest,
+    /// The manifests under the reports folder.
+    pub manifests: Digest,
+}
+
+/// A part of the tripwire that moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trip {
+    /// HEAD points at another branch.
+    HeadRef,
+    /// The branch was moved.
+    BranchTip,
+    /// The repository's configuration was edited.
+    Config,
+    /// A hook was added, edited or removed.
+    Hooks,
+    /// A file under `info/` was edited.
+    Info,
+    /// The index was edited.
+    Index,
+    /// A manifest was added, edited or removed.
+    Manifests,
+}
+
+impl Trip {
+    /// The thing, for people.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::HeadRef => "HEAD's branch",
+            Self::BranchTip => "the source branch",
+            Self::Config => "the local configuration",
+            Self::Hooks => "the hooks",
+            Self::Info => "the info folder",
+            Self::Index => "the index",
+            Self::Manifests => "the approval manifests",
+        }
+    }
+}
+
+/// A later measurement, compared with the round's pin.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Remeasured {
+    /// The new measurement.
+    pub pin: Pin,
+    /// Paths whose content differs from the round's pin.
+    pub moved_paths: Vec<RepoPath>,
+    /// Whether `--base` no longer descends from the tip it had (rewound or replaced).
+    pub base_rewound: bool,
+    /// Whether the new head descends from the pinned one, or is the same.
+    pub head_descends: bool,
+}
+
+/// What a comparison of two measurements says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drift {
+    /// The base is another commit, or `--base` was rewound.
+    pub base_moved: bool,
+    /// The content tree is another.
+    pub content_moved: bool,
+    /// Parts of the tripwire that count.
+    pub trips: Vec<Trip>,
+}
+
+impl Drift {
+    /// Whether the round is stale: base or content tree differ (design, section 5).
+    #[must_use]
+    pub fn is_stale(&self) -> bool {
+        self.base_moved || self.content_moved
+    }
+}
+
+impl Remeasured {
+    /// Compares with the pin of the round.
+    #[must_use]
+    pub fn drift_from(&self, pinned: &Pin) -> Drift {
+        let now = &self.pin;
+        let content_moved = now.identity.content_tree != pinned.identity.content_tree;
+        let base_moved = self.base_rewound || now.identity.base != pinned.identity.base;
+        let (old, new) = (&pinned.tripwire, &now.tripwire);
+        let suspicious = content_moved || !self.head_descends;
+        let checks = [
+            (Trip::HeadRef, old.head_ref != new.head_ref),
+            (
+                Trip::BranchTip,
+                suspicious && old.branch_tip != new.branch_tip,
+            ),
+            (Trip::Config, old.config != new.config),
+            (Trip::Hooks, old.hooks != new.hooks),
+            (Trip::Info, old.info != new.info),
+            (Trip::Index, suspicious && old.index != new.index),
+            (Trip::Manifests, old.manifests != new.manifests),
+        ];
+        let trips = checks
+            .into_iter()
+            .filter_map(|(trip, moved)| moved.then_some(trip))
+            .collect();
+        Drift {
+            base_moved,
+            content_moved,
+            trips,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! One delegation to one agent: what it is asked, and what came back.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::digest::Digest;
+use crate::domain::failure::Failure;
+use crate::domain::finding::Claim;
+use crate::domain::id::{JobId, RoundNumber};
+use crate::domain::isolation::EvidenceKind;
+use crate::domain::slot::SlotName;
+use crate::domain::time::Timestamp;
+use crate::domain::verdict::{Coverage, Verdict};
+
+/// What a job is for; as it sees it in `RUN_LOOP_JOB_ROLE`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Review the snapshot.
+    Review,
+}
+
+impl Role {
+    /// The value of `RUN_LOOP_JOB_ROLE`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Review => "review",
+        }
+    }
+}
+
+/// A requested job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// The job's id.
+    pub id: JobId,
+    /// What for.
+    pub role: Role,
+    /// In which round.
+    pub round: RoundNumber,
+    /// For which slot.
+    pub slot: SlotName,
+    /// Which of the slot's agents: 0 is its own, then the fallbacks.
+    pub rank: usize,
+    /// Why this job exists, the slot's first one or a later one.
+    pub reason: AttemptReason,
+    /// Which attempt of the slot in this round, from 1.
+    pub attempt: u32,
+    /// The nonce its report must carry.
+    pub nonce: String,
+    /// The evidence it judges by.
+    pub evidence: EvidenceKind,
+    /// When its budget ends.
+    pub deadline: Timestamp,
+    /// Its budget in seconds.
+    pub budget: u64,
+}
+
+/// Why a slot is asked (design, section 4).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case", deny_unknown_fields)]
+pub enum AttemptReason {
+    /// The first time this agent is asked in this round.
+    First,
+    /// Its last report was invalid; these are the problems. Once.
+    ReAsk {
+        /// What was wrong with the report, said to the agent.
+        problems: Vec<String>,
+    },
+    /// Its last attempt failed on the way, without a valid or invalid report. Once.
+    Fresh,
+}
+
+/// What came back from a job. Exactly one outcome closes a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobOutcome {
+    /// How the agent's process ended.
+    pub ended: Ended,
+    /// The report, as stored in the run's artifacts; read once, after the processes were gone.
+    pub report: Option<Stored>,
+    /// The prompt, as stored.
+    pub prompt: Option<Stored>,
+    /// What the report says.
+    pub reading: Reading,
+    /// When it was started.
+    pub started_at: Timestamp,
+    /// When it had ended.
+    pub ended_at: Timestamp,
+}
+
+/// Bytes in the run's artifacts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stored {
+    /// The bytes' hash, which is their name.
+    pub sha256: Digest,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// How a job's process ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Ended {
+    /// By itself, with this code.
+    Exited {
+        /// The exit code.
+        code: i32,
+    },
+    /// By a signal that was not ours.
+    Signalled {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// We stopped it: its budget was spent. It has no verdict, whatever lies there.
+    TimedOut,
+    /// We stopped it: the run was interrupted.
+    Stopped,
+    /// It could not be started.
+    NotStarted {
+        /// Why.
+        failure: Failure,
+    },
+    /// Nobody saw its end: the engine died.
+    Lost,
+}
+
+impl Ended {
+    /// Whether a report of such a job may count: the agent ended by itself, with 0.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        matches!(self, Self::Exited { code: 0 })
+    }
+}
+
+/// What a report says, as decoded by the contract.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reading", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Reading {
+    /// A valid review.
+    Review(Review),
+    /// There is a report, and it is no verdict.
+    Invalid {
+        /// What is wrong, in words that can be said to the agent.
+        problems: Vec<String>,
+        /// A verdict decoded all the same; `NotPass` bars PASS for this identity.
+        claimed: Option<Verdict>,
+        /// Findings decoded all the same: claims never vanish.
+        claims: Vec<Claim>,
+    },
+    /// There is no report, or it is blank.
+    Silent,
+}
+
+/// A valid review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Review {
+    /// The verdict as given.
+    pub verdict: Verdict,
+    /// One paragraph.
+    pub summary: String,
+    /// The findings.
+    pub findings: Vec<Claim>,
+    /// What was read.
+    pub coverage: Coverage,
+    /// Receipts that were shown, and right.
+    pub receipts: u32,
+}

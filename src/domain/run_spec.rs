@@ -1,0 +1,129 @@
+//! Everything a run is bound to, frozen in its first event.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::digest::Digest;
+use crate::domain::id::LoopId;
+use crate::domain::isolation::Isolation;
+use crate::domain::oid::Oid;
+use crate::domain::policy::Policy;
+use crate::domain::severity::Severity;
+use crate::domain::slot::Slot;
+
+/// A run, as resolved by validation. Paths are absolute paths of this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunSpec {
+    /// The run's id.
+    pub loop_id: LoopId,
+    /// What the change is for, as given.
+    pub task: Option<String>,
+    /// The working tree under review.
+    pub source_root: String,
+    /// The repository's main working tree, or the source root: owns promoted evidence.
+    pub control_root: String,
+    /// The repository's common directory.
+    pub common_dir: String,
+    /// What the change is judged against.
+    pub base: BaseSpec,
+    /// The reviewer positions.
+    pub panel: Vec<Slot>,
+    /// The rules of the review.
+    pub review: ReviewSpec,
+    /// Commands of the `checks` reviewer.
+    pub checks: Vec<CheckSpec>,
+    /// Commands run in the `checks` tree before the checks.
+    pub setup: Vec<String>,
+    /// Folders kept between uses of the `checks` tree, outside it.
+    pub cache: Vec<String>,
+    /// A job's budget in seconds, where its agent states none.
+    pub job_timeout: u64,
+    /// What an approval must fulfil.
+    pub policy: Policy,
+    /// Where promoted evidence lies, relative to the control root.
+    pub reports: String,
+    /// Content filters that may run besides LFS (`--allow-filter`).
+    pub allow_filters: Vec<String>,
+    /// Whether an unfinished merge or rebase is accepted (`--allow-in-progress`).
+    pub allow_in_progress: bool,
+    /// Whether snapshots are kept as refs in the user's repository (`--keep-snapshots`).
+    pub keep_snapshots: bool,
+    /// The hash of the effective configuration.
+    pub config_sha256: Digest,
+    /// The version of `run-loop`.
+    pub engine_version: String,
+}
+
+impl RunSpec {
+    /// How many slots read the change.
+    #[must_use]
+    pub fn readers(&self) -> usize {
+        self.panel.iter().filter(|slot| slot.is_reader()).count()
+    }
+}
+
+/// What the change is judged against.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum BaseSpec {
+    /// The merge base of this ref and HEAD (`--base`).
+    MergeBase {
+        /// As given on the command line.
+        given: String,
+        /// The full ref name or object id that it was resolved to, once.
+        resolved: String,
+        /// The tip at the start.
+        tip: Oid,
+        /// Whether the tip itself must be an ancestor of HEAD (`review.base: ancestor`).
+        must_be_ancestor: bool,
+    },
+    /// The source HEAD at the start: no `--base` was given.
+    StartHead {
+        /// That commit.
+        head: Oid,
+    },
+}
+
+/// The rules of the review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReviewSpec {
+    /// How many rounds at most.
+    pub max_rounds: u32,
+    /// Findings at least this bad block.
+    pub fail_on: Severity,
+    /// How many slots must have a verdict.
+    pub quorum: Quorum,
+    /// How reviewers are kept apart from the source.
+    pub isolation: Isolation,
+    /// Whether remote reviewers may judge by the diff alone (`--remote-review diff-only`).
+    pub remote_diff_only: bool,
+    /// How many jobs run at once.
+    pub max_parallel: u32,
+    /// How many bytes of the diff stand in a prompt.
+    pub diff_cap: u64,
+    /// Globs of paths whose bytes are not shown.
+    pub exclude: Vec<String>,
+}
+
+/// How many slots must have a verdict. It forgives missing verdicts only, never a NOT PASS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quorum {
+    /// Every slot.
+    All,
+    /// At least this many.
+    AtLeast(u32),
+}
+
+/// One command of the `checks` reviewer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckSpec {
+    /// Its name in reports.
+    pub name: String,
+    /// The command line, run by `bash -c` with `pipefail`.
+    pub run: String,
+    /// Its time limit in seconds.
+    pub timeout: u64,
+}

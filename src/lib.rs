@@ -1,0 +1,9 @@
+//! `run-loop` lets AI coding agents plan, write and review a change, and proves which exact
+//! content was approved.
+//!
+//! The core is pure: [`domain`] holds plain data, `engine` decides. Everything that touches the
+//! world (git, processes, files, clocks) is an adapter at the rim. `docs/architecture.md` says
+//! which module owns what, and a test holds it true.
+
+pub mod domain;
+pub mod process;

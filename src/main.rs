@@ -1,0 +1,2 @@
+//! The `run-loop` program: hands over to the library.
+fn main() {}

@@ -1,0 +1,6 @@
+//! Processes: the only home of `Command`.
+//!
+//! Owns: spawning, groups, signals, capture. Never: the meaning of output. Children get exactly
+//! the environment they are given; nothing is inherited.
+
+pub mod command;

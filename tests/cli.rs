@@ -1,0 +1,1 @@
+//! Tests of the `cli` area through its public surface.

@@ -1,0 +1,1 @@
+//! Tests of the `config` area through its public surface.

@@ -1,0 +1,1 @@
+//! Tests of the `docs` area through its public surface.

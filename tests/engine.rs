@@ -1,0 +1,1 @@
+//! Tests of the `engine` area through its public surface.

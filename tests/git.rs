@@ -1,0 +1,1 @@
+//! Tests of the `git` area through its public surface.

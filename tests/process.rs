@@ -1,0 +1,1 @@
+//! Tests of the `process` area through its public surface.

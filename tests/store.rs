@@ -1,0 +1,1 @@
+//! Tests of the `store` area through its public surface.

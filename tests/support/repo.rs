@@ -1,0 +1,95 @@
+//! Real git repositories in temporary folders, cut off from the machine's configuration.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A repository in a temporary folder that goes with it.
+pub struct Repo {
+    folder: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Repo {
+    /// A repository with branch `main` and no commit.
+    pub fn unborn() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("repo");
+        std::fs::create_dir(&root).unwrap();
+        let repo = Self { folder, root };
+        repo.git(&["init", "-q", "-b", "main"]);
+        repo
+    }
+    /// A repository with one commit on `main`: `README.md` and `src/lib.rs`.
+    pub fn new() -> Self {
+        let repo = Self::unborn();
+        repo.write("README.md", "# A project\n");
+        repo.write("src/lib.rs", "pub fn one() -> u32 {\n    1\n}\n");
+        repo.commit("first");
+        repo
+    }
+    /// The working tree.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+    /// A folder beside the working tree, for linked worktrees, caches and homes; not made.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.root.parent().unwrap().join(name)
+    }
+    /// Writes a file of the working tree, folders included.
+    pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    /// Stages everything and commits it; returns the commit.
+    pub fn commit(&self, message: &str) -> String {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", message]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+    /// Runs git in the working tree; panics when it fails; trimmed standard output.
+    #[track_caller]
+    pub fn git(&self, args: &[&str]) -> String {
+        git(&self.root, args)
+    }
+}
+
+/// The git under test: `RUN_LOOP_TEST_GIT` names another one.
+pub fn git_program() -> PathBuf {
+    std::env::var_os("RUN_LOOP_TEST_GIT").map_or_else(|| PathBuf::from("git"), PathBuf::from)
+}
+
+/// Runs git in a folder without the machine's configuration; trimmed standard output.
+#[track_caller]
+pub fn git(directory: &Path, args: &[&str]) -> String {
+    let output = git_command(directory).args(args).output().unwrap();
+    assert!(
+        output.status.success(),
+        "git {args:?} failed: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+}
+
+/// A git process with fixed author, dates and no configuration but the repository's.
+pub fn git_command(directory: &Path) -> Command {
+    let mut command = Command::new(git_program());
+    command.current_dir(directory).env_clear();
+    command.env("PATH", std::env::var_os("PATH").unwrap());
+    for (name, value) in [
+        ("HOME", "/nonexistent"),
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_CONFIG_GLOBAL", "/dev/null"),
+        ("GIT_AUTHOR_NAME", "Ann"),
+        ("GIT_AUTHOR_EMAIL", "ann@example.org"),
+        ("GIT_AUTHOR_DATE", "2026-01-02T03:04:05Z"),
+        ("GIT_COMMITTER_NAME", "Ann"),
+        ("GIT_COMMITTER_EMAIL", "ann@example.org"),
+        ("GIT_COMMITTER_DATE", "2026-01-02T03:04:05Z"),
+        // Submodules of tests are local folders.
+        ("GIT_ALLOW_PROTOCOL", "file"),
+    ] {
+        command.env(name, value);
+    }
+    command
+}
