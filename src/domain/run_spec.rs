@@ -16,6 +16,8 @@ use crate::domain::slot::Slot;
 pub struct RunSpec {
     /// The run's id.
     pub loop_id: LoopId,
+    /// The command line that started the run, program first: it can be run again.
+    pub command: Vec<String>,
     /// What the change is for, as given.
     pub task: Option<String>,
     /// The working tree under review.
