@@ -20,6 +20,9 @@ pub struct Policy {
     pub families: u32,
     /// Kinds and paths of files that may stay unreviewed.
     pub allow_unreviewed: Vec<AllowUnreviewed>,
+    /// Findings of the `checks` reviewer that are reported, but do not block.
+    #[serde(default)]
+    pub allow_findings: Vec<AllowFinding>,
 }
 
 impl Default for Policy {
@@ -31,6 +34,7 @@ impl Default for Policy {
             up_to_date: true,
             families: 1,
             allow_unreviewed: Vec::new(),
+            allow_findings: Vec::new(),
         }
     }
 }
@@ -61,6 +65,17 @@ pub enum Carry {
 pub struct AllowUnreviewed {
     /// The kind.
     pub kind: crate::domain::evidence::UnreviewedKind,
+    /// A glob over repository paths: `*` within a component, `**` across them.
+    pub paths: String,
+}
+
+/// A rule of the `checks` reviewer that does not block under a glob: test keys, instruction files
+/// that the project edits on purpose. Read from the base, so that no change can allow itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AllowFinding {
+    /// The rule's name as its findings print it (`private-key`, `control-file`).
+    pub rule: String,
     /// A glob over repository paths: `*` within a component, `**` across them.
     pub paths: String,
 }
