@@ -1,1 +1,3 @@
-//! Tests of the `process` area through its public surface.
+//! Processes and agents: supervision, job folders, dispatch.
+
+mod support;

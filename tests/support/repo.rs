@@ -68,7 +68,10 @@ pub fn git(directory: &Path, args: &[&str]) -> String {
         "git {args:?} failed: {}",
         String::from_utf8_lossy(&output.stderr)
     );
-    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .trim_end()
+        .to_owned()
 }
 
 /// A git process with fixed author, dates and no configuration but the repository's.
