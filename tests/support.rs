@@ -1,5 +1,12 @@
 //! Shared by the test binaries: hermetic repositories and scripted agents.
 #![expect(dead_code, reason = "each test binary uses its own part")]
+#![expect(unreachable_pub, reason = "a test binary has no outside")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "the homes and the care that these ask for are the product's"
+)]
 
 pub mod agents;
 pub mod repo;
