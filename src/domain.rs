@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod code;
+pub mod control_files;
 pub mod digest;
 pub mod effect;
 pub mod end;
@@ -13,6 +14,7 @@ pub mod evidence;
 pub mod exit;
 pub mod failure;
 pub mod finding;
+pub mod glob;
 pub mod id;
 pub mod identity;
 pub mod isolation;
