@@ -1,2 +1,7 @@
 //! The `run-loop` program: hands over to the library.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(run_loop::cli::run(std::env::args_os()).code())
+}

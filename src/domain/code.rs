@@ -23,6 +23,15 @@ macro_rules! codes {
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
+            /// Its page, `docs/errors/RLxxxx.md`: a code without one does not compile.
+            #[must_use]
+            pub fn page(self) -> &'static str {
+                match self {
+                    $(Self::$name => include_str!(concat!(
+                        env!("CARGO_MANIFEST_DIR"), "/docs/errors/", $text, ".md"
+                    )),)*
+                }
+            }
             /// The exit code that a command with this reason ends with.
             #[must_use]
             pub fn exit(self) -> Exit {

@@ -1,0 +1,132 @@
+//! The command line as clap reads it: one file per command. These types never leave `cli`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub mod config;
+pub mod gate;
+pub mod history;
+pub mod later;
+pub mod review;
+
+/// Review a change with agents, and prove which exact content was approved
+#[derive(Debug, Clone, Parser)]
+#[command(
+    name = "run-loop",
+    version,
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    infer_long_args = false,
+    after_help = AFTER_HELP
+)]
+pub struct Cli {
+    /// A sub-command; without one, the loop runs.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The loop's options.
+    #[command(flatten)]
+    pub review: review::LoopArgs,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 approved, 1 NOT PASS, 2 usage, 3 refused, 4 stale, 5 inconclusive, 6 a tool failed, \
+130 interrupted, 143 terminated.
+Every other end than 0 prints a code; `run-loop explain CODE` says what to do.";
+
+/// What is not the loop.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Command {
+    /// Check that a commit is exactly what was approved
+    Gate(gate::GateArgs),
+    /// Show how the newest run, or the named one, stands
+    Status(history::StatusArgs),
+    /// List the runs of this repository
+    List(history::ListArgs),
+    /// Show one run: its identity, slots, findings and files
+    Show(history::ShowArgs),
+    /// Print a run's events
+    Log(history::LogArgs),
+    /// See the whole thing work in a throw-away repository, with scripted agents
+    Demo(DemoArgs),
+    /// Show the configuration, or trust a working copy's
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    /// Print a JSON schema
+    Schema(SchemaArgs),
+    /// Explain a reason code
+    Explain(ExplainArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+    /// Commands of later versions, known so that a typo is not taken for a task.
+    #[command(flatten)]
+    Later(later::LaterCommand),
+}
+
+/// How output is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Text for people
+    Human,
+    /// One JSON document
+    Json,
+    /// One JSON document per line, while things happen
+    Ndjson,
+}
+
+/// The option that every printing command has.
+#[derive(Debug, Clone, Default, Args)]
+pub struct FormatArgs {
+    /// How output is written; default human, or `RUN_LOOP_FORMAT`
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Format>,
+}
+
+/// `run-loop demo`.
+#[derive(Debug, Clone, Args)]
+pub struct DemoArgs {
+    /// Keep the throw-away repository and print where it lies
+    #[arg(long)]
+    pub keep: bool,
+}
+
+/// `run-loop schema`.
+#[derive(Debug, Clone, Args)]
+pub struct SchemaArgs {
+    /// Which schema
+    #[arg(value_name = "NAME")]
+    pub name: SchemaName,
+}
+
+/// A schema that can be printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaName {
+    /// The block that ends a review report
+    Verdict,
+    /// `run-loop.yaml`
+    Config,
+}
+
+/// `run-loop explain`.
+#[derive(Debug, Clone, Args)]
+pub struct ExplainArgs {
+    /// A reason code, such as RL0007; without one, every code is listed
+    #[arg(value_name = "CODE")]
+    pub code: Option<String>,
+}
+
+/// `run-loop completions`.
+#[derive(Debug, Clone, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// The repository that a command is about.
+#[derive(Debug, Clone, Args)]
+pub struct RepositoryArgs {
+    /// A working tree of the repository; default the current one
+    #[arg(long, value_name = "PATH")]
+    pub worktree: Option<PathBuf>,
+}

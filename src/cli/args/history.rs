@@ -1,0 +1,61 @@
+//! The commands that read what runs left: `status`, `list`, `show`, `log`.
+
+use clap::Args;
+
+use crate::cli::args::{FormatArgs, RepositoryArgs};
+
+/// `run-loop status`.
+#[derive(Debug, Clone, Args)]
+pub struct StatusArgs {
+    /// A run's id or a unique prefix; default the newest run of this source
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// The repository.
+    #[command(flatten)]
+    pub repository: RepositoryArgs,
+    /// How output is written.
+    #[command(flatten)]
+    pub output: FormatArgs,
+}
+
+/// `run-loop list`.
+#[derive(Debug, Clone, Args)]
+pub struct ListArgs {
+    /// How many runs at most, newest first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+    /// The repository.
+    #[command(flatten)]
+    pub repository: RepositoryArgs,
+    /// How output is written.
+    #[command(flatten)]
+    pub output: FormatArgs,
+}
+
+/// `run-loop show`.
+#[derive(Debug, Clone, Args)]
+pub struct ShowArgs {
+    /// A run's id or a unique prefix; default the newest run of this source
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// The repository.
+    #[command(flatten)]
+    pub repository: RepositoryArgs,
+    /// How output is written.
+    #[command(flatten)]
+    pub output: FormatArgs,
+}
+
+/// `run-loop log`.
+#[derive(Debug, Clone, Args)]
+pub struct LogArgs {
+    /// A run's id or a unique prefix; default the newest run of this source
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// The repository.
+    #[command(flatten)]
+    pub repository: RepositoryArgs,
+    /// How output is written.
+    #[command(flatten)]
+    pub output: FormatArgs,
+}

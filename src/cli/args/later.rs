@@ -1,0 +1,73 @@
+//! Commands that the design names and this version does not have. They parse, so that a typo of
+//! one is no task, and end 2.
+
+use clap::{Args, Subcommand};
+
+/// A command of a later version.
+#[derive(Debug, Clone, Subcommand)]
+pub enum LaterCommand {
+    /// Set a repository up
+    #[command(hide = true)]
+    Init(Rest),
+    /// Check the machine
+    #[command(hide = true)]
+    Doctor(Rest),
+    /// List agents
+    #[command(hide = true)]
+    Agents(Rest),
+    /// Follow events
+    #[command(hide = true)]
+    Events(Rest),
+    /// Go on with a run
+    #[command(hide = true)]
+    Resume(Rest),
+    /// End a run
+    #[command(hide = true)]
+    Cancel(Rest),
+    /// Install hooks
+    #[command(hide = true)]
+    Hook(Rest),
+    /// Render a report
+    #[command(hide = true)]
+    Report(Rest),
+    /// Prepare or remove working trees
+    #[command(hide = true)]
+    Worktree(Rest),
+    /// Delegate single jobs
+    #[command(hide = true)]
+    Job(Rest),
+    /// Remove what runs left
+    #[command(hide = true)]
+    Cleanup(Rest),
+    /// Install skills
+    #[command(hide = true)]
+    Skills(Rest),
+}
+
+impl LaterCommand {
+    /// The command's name, and a command that helps today.
+    #[must_use]
+    pub fn instead(&self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Init(_) => ("init", &["run-loop", "config", "show", "--origin"]),
+            Self::Doctor(_) => ("doctor", &["run-loop", "demo"]),
+            Self::Agents(_) => ("agents", &["run-loop", "config", "show", "--origin"]),
+            Self::Events(_) => ("events", &["run-loop", "log"]),
+            Self::Resume(_) => ("resume", &["run-loop", "status"]),
+            Self::Cancel(_) => ("cancel", &["run-loop", "status"]),
+            Self::Hook(_) => ("hook", &["run-loop", "gate", "--help"]),
+            Self::Report(_) => ("report", &["run-loop", "show"]),
+            Self::Worktree(_) => ("worktree", &["git", "worktree", "list"]),
+            Self::Job(_) => ("job", &["run-loop", "status"]),
+            Self::Cleanup(_) => ("cleanup", &["run-loop", "list"]),
+            Self::Skills(_) => ("skills", &["run-loop", "--help"]),
+        }
+    }
+}
+
+/// Whatever stands after the command.
+#[derive(Debug, Clone, Args)]
+pub struct Rest {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    rest: Vec<std::ffi::OsString>,
+}

@@ -1,0 +1,45 @@
+//! `run-loop explain CODE`.
+
+use crate::cli::args::ExplainArgs;
+use crate::cli::output;
+use crate::config::nearest::nearest;
+use crate::domain::code::Code;
+use crate::domain::exit::Exit;
+use crate::domain::failure::Failure;
+
+/// Prints a code's page, or every code with its first line.
+pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
+    let Some(text) = &args.code else {
+        output::data(&list());
+        return Ok(Exit::Approved);
+    };
+    let code = Code::parse(text).ok_or_else(|| unknown(text))?;
+    output::data(code.page());
+    Ok(Exit::Approved)
+}
+
+fn list() -> String {
+    Code::ALL
+        .iter()
+        .map(|code| {
+            let title = code.page().lines().next().unwrap_or_default();
+            format!("{}\n", title.trim_start_matches("# "))
+        })
+        .collect()
+}
+
+fn unknown(text: &str) -> Failure {
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    let wanted = format!("RL{digits:0>4}");
+    let names = Code::ALL.iter().map(|code| code.as_str());
+    let exact = Code::parse(&wanted).map(Code::as_str);
+    let guess = exact.or_else(|| nearest(text, names));
+    let failure = Failure::new(
+        Code::UnknownCode,
+        format!("no reason code is named {text:?}"),
+    );
+    match guess {
+        Some(code) => failure.next(["run-loop", "explain", code]),
+        None => failure.next(["run-loop", "explain"]),
+    }
+}
