@@ -8,4 +8,5 @@
 pub mod cli;
 pub mod config;
 pub mod domain;
+pub mod engine;
 pub mod process;

@@ -6,6 +6,8 @@ use crate::domain::effect::{Effect, Outcome};
 use crate::domain::end::End;
 use crate::domain::finding::Finding;
 use crate::domain::id::{EffectId, JobId, RoundNumber};
+use crate::domain::identity::Trip;
+use crate::domain::job::AttemptReason;
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
@@ -57,10 +59,28 @@ pub enum Event {
         /// What to do.
         effect: Box<Effect>,
     },
+    /// The evidence was accepted and the slots are asked.
+    ReviewOpened {
+        /// The round.
+        round: RoundNumber,
+    },
     /// A claim was taken into the ledger.
     FindingRaised {
         /// The finding.
         finding: Box<Finding>,
+    },
+    /// An attempt gave no verdict and the slot is asked again.
+    SlotRetried {
+        /// The round.
+        round: RoundNumber,
+        /// The slot.
+        slot: SlotName,
+        /// Which of its agents is asked: 0 is its own, then the fallbacks.
+        rank: usize,
+        /// Why.
+        reason: AttemptReason,
+        /// How the attempt before ended, for people.
+        ending: String,
     },
     /// A slot will not be asked again in this round.
     SlotSettled {
@@ -137,6 +157,8 @@ pub enum RoundResult {
         moved: Vec<RepoPath>,
         /// Whether the base moved.
         base_moved: bool,
+        /// What else moved that no job may touch.
+        tripped: Vec<Trip>,
     },
     /// A verdict is missing, or the tripwire voided the approvals.
     Inconclusive {

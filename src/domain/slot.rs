@@ -71,6 +71,11 @@ impl Slot {
             self.fallback.get(rank - 1)
         }
     }
+    /// Whether an agent of this slot cannot see this machine's files.
+    #[must_use]
+    pub fn has_remote_agent(&self) -> bool {
+        self.agent.remote || self.fallback.iter().any(|agent| agent.remote)
+    }
     /// Whether somebody reads the change in this slot: every slot but `checks` is a reader.
     #[must_use]
     pub fn is_reader(&self) -> bool {

@@ -1,0 +1,45 @@
+//! The state machine: pure, synchronous, without clock, randomness or I/O.
+//!
+//! [`step`] takes the state and one [`Input`] and returns the events to journal: first the fact
+//! that the input was taken, then every decision that follows, each decided from the fold of the
+//! events before it. State changes only by [`fold`]. So every prefix of a journal is a state that
+//! [`advance`] can go on from, and resuming is no special case.
+//!
+//! A requested effect is an event: [`State::open_effects`] is what the runtime is to perform, and
+//! [`State::is_winding_up`] tells it to stop what is under way. Laws: `tests/engine.rs`.
+
+mod advance;
+mod fold;
+mod input;
+mod invariants;
+mod on;
+mod review;
+mod state;
+
+pub use advance::advance;
+pub use fold::fold;
+pub use input::{Input, InputKind};
+pub use invariants::{Violation, check};
+pub use review::{SlotProgress, SlotReview};
+pub use state::{Bar, JobRecord, Phase, Review, Stage, State};
+
+use crate::domain::event::Event;
+
+/// Takes one input: the event that records it, and every event that follows from it.
+///
+/// An input that no longer means anything (a second outcome of one effect, anything after the
+/// end) gives no event at all.
+#[must_use]
+pub fn step(state: &State, input: Input) -> Vec<Event> {
+    let Some(recorded) = on::record(state, input) else {
+        return Vec::new();
+    };
+    let mut next = state.clone();
+    fold(&mut next, &recorded);
+    let mut events = vec![recorded];
+    while let Some(event) = advance(&next) {
+        fold(&mut next, &event);
+        events.push(event);
+    }
+    events
+}

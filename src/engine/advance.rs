@@ -1,0 +1,38 @@
+//! Deciding: the one next event that follows from the state, or none.
+//!
+//! Every decision is made from folded facts alone, so it does not matter whether they were just
+//! folded or read back from a journal.
+
+mod close;
+mod round;
+mod slot;
+pub(super) mod verdict;
+
+use crate::domain::effect::Effect;
+use crate::domain::event::Event;
+use crate::domain::id::EffectId;
+use crate::engine::state::{Phase, State};
+
+/// The next event that is due, or `None` while the run waits for an input or is over.
+#[must_use]
+pub fn advance(state: &State) -> Option<Event> {
+    if let Some(event) = close::forced(state) {
+        return Some(event);
+    }
+    match &state.phase {
+        // It waits for its start, or is over.
+        Phase::Unstarted | Phase::Ended { .. } => None,
+        Phase::Between { next } => round::next(state, *next),
+        Phase::Round { number, stage } => round::stage(state, *number, stage),
+        Phase::RoundClosed => close::after_round(state),
+        Phase::Closing { end, released } => close::closing(state, end, *released),
+    }
+}
+
+/// The event that requests an effect, under the next number.
+fn request(state: &State, effect: Effect) -> Event {
+    Event::EffectRequested {
+        id: EffectId(state.requested + 1),
+        effect: Box::new(effect),
+    }
+}

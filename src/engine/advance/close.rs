@@ -1,0 +1,136 @@
+//! How a run ends: forced, after its last round, and winding up.
+
+use crate::domain::code::Code;
+use crate::domain::effect::Effect;
+use crate::domain::end::End;
+use crate::domain::event::{Event, RoundResult, Settlement, StopCause};
+use crate::domain::failure::Failure;
+use crate::domain::finding::Disposition;
+use crate::domain::run_spec::RunSpec;
+use crate::engine::advance::request;
+use crate::engine::state::{ClosedRound, Phase, Stage, State};
+
+/// The event that starts winding up with this failure.
+pub(super) fn fail(failure: Failure) -> Event {
+    Event::RunClosing {
+        end: End::Failed { failure },
+    }
+}
+
+/// A fault or a request to stop ends the run whatever its phase.
+///
+/// A promotion under way is waited for: its files may already count, and a run must not say
+/// "interrupted" over an approval that was published.
+pub(super) fn forced(state: &State) -> Option<Event> {
+    match &state.phase {
+        Phase::Unstarted | Phase::Closing { .. } | Phase::Ended { .. } => return None,
+        Phase::Round { stage, .. } => {
+            if matches!(**stage, Stage::Promoting { .. } | Stage::Promoted { .. }) {
+                return state.fault.clone().map(fail);
+            }
+        }
+        Phase::RoundClosed | Phase::Between { .. } => {}
+    }
+    if let Some(fault) = &state.fault {
+        return Some(fail(fault.clone()));
+    }
+    if state.promotion.is_some() {
+        return None;
+    }
+    let (code, word) = match state.stop? {
+        StopCause::Interrupt => (Code::Interrupted, "interrupted"),
+        StopCause::Terminate => (Code::Terminated, "terminated"),
+    };
+    let run = state.run.as_ref()?;
+    let message = format!(
+        "{word} by request; run {} is recorded as interrupted",
+        run.loop_id
+    );
+    Some(fail(Failure::new(code, message).next(run.command.clone())))
+}
+
+/// A round closed and no other follows: the run's end.
+pub(super) fn after_round(state: &State) -> Option<Event> {
+    let (run, round) = (state.run.as_ref()?, state.rounds.last()?);
+    let end = match &round.result {
+        RoundResult::Passed => End::Approved {
+            readers: u32::try_from(run.readers()).unwrap_or(u32::MAX),
+        },
+        RoundResult::NotPassed => End::Failed {
+            failure: not_passed(state, run, round),
+        },
+        RoundResult::Inconclusive { reason } => End::Failed {
+            failure: inconclusive(run, round, reason),
+        },
+        // A stale round is followed by the next one; `round::next` ends the run where none is left.
+        RoundResult::Stale { .. } => return None,
+    };
+    Some(Event::RunClosing { end })
+}
+
+fn not_passed(state: &State, run: &RunSpec, round: &ClosedRound) -> Failure {
+    let open = state
+        .findings
+        .iter()
+        .filter(|finding| finding.round == round.number)
+        .filter(|finding| finding.blocking && finding.disposition == Disposition::Open);
+    let titles: Vec<String> = open
+        .map(|finding| match &finding.claim.path {
+            Some(path) => format!("{} {} ({path})", finding.id, finding.claim.title),
+            None => format!("{} {}", finding.id, finding.claim.title),
+        })
+        .collect();
+    let show = [
+        "run-loop".to_owned(),
+        "show".to_owned(),
+        run.loop_id.to_string(),
+    ];
+    if titles.is_empty() {
+        let slots: Vec<&str> = round
+            .slots
+            .iter()
+            .filter(|(_, slot)| matches!(slot.settlement(), Some(Settlement::NotPassed { .. })))
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let message = format!(
+            "NOT PASS without a blocking finding, from {}",
+            slots.join(", ")
+        );
+        return Failure::new(Code::NotPassUnexplained, message).next(show);
+    }
+    let message = format!(
+        "{} blocking finding(s) stand: {}",
+        titles.len(),
+        titles.join("; ")
+    );
+    Failure::new(Code::FindingsStand, message).next(show)
+}
+
+fn inconclusive(run: &RunSpec, round: &ClosedRound, reason: &str) -> Failure {
+    let missing = round
+        .slots
+        .values()
+        .any(|slot| matches!(slot.settlement(), Some(Settlement::NoVerdict { .. })));
+    let code = if missing {
+        Code::NoVerdict
+    } else {
+        Code::TripwireMoved
+    };
+    let log = [
+        "run-loop".to_owned(),
+        "log".to_owned(),
+        run.loop_id.to_string(),
+    ];
+    Failure::new(code, reason).next(log)
+}
+
+/// Waits for everything under way, gives back what is held, ends.
+pub(super) fn closing(state: &State, end: &End, released: bool) -> Option<Event> {
+    if !state.open.is_empty() {
+        return None;
+    }
+    if !released {
+        return Some(request(state, Effect::Release));
+    }
+    Some(Event::RunEnded { end: end.clone() })
+}

@@ -1,0 +1,273 @@
+//! A round from its opening to its close.
+
+use std::sync::Arc;
+
+use crate::domain::code::Code;
+use crate::domain::effect::{Done, Effect, MeasurePoint, Promotion};
+use crate::domain::event::{Event, RoundResult, Settlement};
+use crate::domain::evidence::Evidence;
+use crate::domain::failure::Failure;
+use crate::domain::glob::Glob;
+use crate::domain::id::RoundNumber;
+use crate::domain::identity::{Pin, Remeasured};
+use crate::domain::path::RepoPath;
+use crate::domain::run_spec::{BaseSpec, Quorum, RunSpec};
+use crate::engine::advance::close::fail;
+use crate::engine::advance::{request, slot};
+use crate::engine::state::{Review, Stage, State};
+
+/// Opens the next round, or ends the run where none is left: a stale last round (T-008).
+pub(super) fn next(state: &State, next: RoundNumber) -> Option<Event> {
+    let run = state.run.as_ref()?;
+    if next.0 <= run.review.max_rounds {
+        return Some(Event::RoundOpened { round: next });
+    }
+    let last = state.rounds.last()?;
+    let RoundResult::Stale {
+        moved, base_moved, ..
+    } = &last.result
+    else {
+        return None;
+    };
+    let failure = if *base_moved {
+        let message = "the base moved during the last allowed round: its approvals are void";
+        Failure::new(Code::BaseMoved, message)
+    } else {
+        let message = format!(
+            "the content moved during the last allowed round ({}): its approvals are void",
+            list(moved)
+        );
+        Failure::new(Code::SourceMoved, message)
+    };
+    Some(fail(failure.next(run.command.clone())))
+}
+
+/// What follows in a round.
+pub(super) fn stage(state: &State, number: RoundNumber, stage: &Stage) -> Option<Event> {
+    match stage {
+        Stage::Opened => Some(request(state, Effect::Pin { round: number })),
+        // They wait for their effect.
+        Stage::Pinning
+        | Stage::Gathering { .. }
+        | Stage::Measuring { .. }
+        | Stage::Promoting { .. } => None,
+        Stage::Pinned { result } => pinned(state, number, result),
+        Stage::Gathered { result, .. } => gathered(state, number, result),
+        Stage::Reviewing { review } => reviewing(state, number, review),
+        Stage::Measured {
+            review,
+            point,
+            result,
+        } => match result {
+            Done::Ok(measured) => judge(state, number, review, *point, measured),
+            Done::Err(failure) => Some(fail(failure.clone())),
+        },
+        Stage::Promoted { result, .. } => Some(promoted(number, result)),
+    }
+}
+
+fn pinned(state: &State, number: RoundNumber, result: &Done<Pin>) -> Option<Event> {
+    let pin = match result {
+        Done::Ok(pin) => pin,
+        Done::Err(failure) => return Some(fail(failure.clone())),
+    };
+    let run = state.run.as_ref()?;
+    if pin.is_empty() {
+        return Some(fail(empty(run, number, pin)));
+    }
+    let receipt_seed = state
+        .stamp?
+        .derive_hex(&format!("receipts of round {number}"));
+    Some(request(
+        state,
+        Effect::MakeEvidence {
+            round: number,
+            pin: pin.clone(),
+            receipt_seed,
+        },
+    ))
+}
+
+fn empty(run: &RunSpec, number: RoundNumber, pin: &Pin) -> Failure {
+    let base = match &run.base {
+        BaseSpec::MergeBase { given, .. } => format!("{given} ({})", pin.identity.base),
+        BaseSpec::StartHead { head } => format!("HEAD ({head})"),
+    };
+    let range = format!("{}..{}", pin.identity.base, pin.identity.head);
+    let log = ["git", "-C", &run.source_root, "log", "--oneline", &range];
+    if number.0 == 1 {
+        let message = format!("nothing differs from {base}: there is nothing to review");
+        Failure::new(Code::EmptyChangeSet, message).next(log)
+    } else {
+        let message = format!("nothing differs from {base} any more: nothing is left to review");
+        Failure::new(Code::ChangeSetBecameEmpty, message).next(log)
+    }
+}
+
+fn gathered(state: &State, number: RoundNumber, result: &Done<Arc<Evidence>>) -> Option<Event> {
+    let evidence = match result {
+        Done::Ok(evidence) => evidence,
+        Done::Err(failure) => return Some(fail(failure.clone())),
+    };
+    let run = state.run.as_ref()?;
+    if let Some(failure) = unshown(run, evidence).or_else(|| cut_for_remote(run, evidence)) {
+        return Some(fail(failure));
+    }
+    Some(Event::ReviewOpened { round: number })
+}
+
+/// Changed paths whose bytes nobody is shown end the run, unless the base's policy allows them.
+fn unshown(run: &RunSpec, evidence: &Evidence) -> Option<Failure> {
+    let barred: Vec<String> = evidence
+        .unreviewed()
+        .filter(|(file, kind)| {
+            !run.policy.allow_unreviewed.iter().any(|allowed| {
+                allowed.kind == *kind
+                    && Glob::parse(&allowed.paths)
+                        .is_ok_and(|glob| glob.matches(file.path.as_bytes()))
+            })
+        })
+        .map(|(file, kind)| format!("{} ({})", file.path, kind.as_str()))
+        .collect();
+    if barred.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "{} changed file(s) cannot be shown to reviewers: {}; policy.allow-unreviewed at the base may allow a kind and a path",
+        barred.len(),
+        barred.join(", ")
+    );
+    Some(Failure::new(Code::Unreviewed, message))
+}
+
+/// A reviewer that sees nothing but the diff must see all of it (T-025, row M-091).
+fn cut_for_remote(run: &RunSpec, evidence: &Evidence) -> Option<Failure> {
+    let remote = run.panel.iter().find(|slot| slot.has_remote_agent())?;
+    if !evidence.is_cut() {
+        return None;
+    }
+    let message = format!(
+        "the diff is over review.diff-cap ({} bytes) and slot {} would judge by the diff alone",
+        run.review.diff_cap, remote.name
+    );
+    Some(Failure::new(Code::RemoteDiffCut, message))
+}
+
+fn reviewing(state: &State, number: RoundNumber, review: &Review) -> Option<Event> {
+    if let Some(event) = slot::next(state, number, review) {
+        return Some(event);
+    }
+    // Every report is sealed when every slot is settled.
+    review
+        .slots
+        .values()
+        .all(|slot| slot.settlement().is_some())
+        .then(|| measure(state, number, review, MeasurePoint::Sealed))
+}
+
+fn measure(state: &State, round: RoundNumber, review: &Review, point: MeasurePoint) -> Event {
+    request(
+        state,
+        Effect::Measure {
+            round,
+            point,
+            pinned: review.pin.clone(),
+        },
+    )
+}
+
+/// The round's result, from what was measured and how the slots stand. When slots end
+/// differently: stale first, then NOT PASS, then no verdict (design, section 2).
+fn judge(
+    state: &State,
+    round: RoundNumber,
+    review: &Review,
+    point: MeasurePoint,
+    measured: &Remeasured,
+) -> Option<Event> {
+    let run = state.run.as_ref()?;
+    let drift = measured.drift_from(&review.pin);
+    let closed = |result| Some(Event::RoundClosed { round, result });
+    if drift.is_stale() {
+        return closed(RoundResult::Stale {
+            moved: measured.moved_paths.clone(),
+            base_moved: drift.base_moved,
+            tripped: drift.trips,
+        });
+    }
+    let says_no = |settled: &Settlement| matches!(settled, Settlement::NotPassed { .. });
+    let settlements = || review.slots.values().filter_map(|slot| slot.settlement());
+    if settlements().any(says_no) || state.is_barred(&review.pin, None).is_some() {
+        return closed(RoundResult::NotPassed);
+    }
+    if let Some(reason) = missing_verdicts(run, review) {
+        return closed(RoundResult::Inconclusive { reason });
+    }
+    if !drift.trips.is_empty() {
+        let what: Vec<&str> = drift.trips.iter().map(|trip| trip.as_str()).collect();
+        let reason = format!(
+            "{} moved while jobs ran: the round's approvals are void",
+            what.join(" and ")
+        );
+        return closed(RoundResult::Inconclusive { reason });
+    }
+    Some(match point {
+        MeasurePoint::Sealed => measure(state, round, review, MeasurePoint::BeforePromotion),
+        MeasurePoint::BeforePromotion => request(state, Effect::Promote { round }),
+    })
+}
+
+/// Why too many slots have no verdict, where that is so (scenario V21: shown as N of M).
+fn missing_verdicts(run: &RunSpec, review: &Review) -> Option<String> {
+    let mut missing = Vec::new();
+    let (mut passed, mut readers_passed, mut required_missing) = (0_u32, 0_u32, false);
+    for slot in &run.panel {
+        match review
+            .slots
+            .get(&slot.name)
+            .and_then(|slot| slot.settlement())
+        {
+            Some(Settlement::Passed { .. }) => {
+                passed += 1;
+                readers_passed += u32::from(slot.is_reader());
+            }
+            Some(Settlement::NoVerdict { reason }) => {
+                required_missing |= run.policy.require.contains(&slot.name);
+                missing.push(format!("{}: {reason}", slot.name));
+            }
+            Some(Settlement::NotPassed { .. }) | None => missing.push(slot.name.to_string()),
+        }
+    }
+    let enough = match run.review.quorum {
+        Quorum::All => missing.is_empty(),
+        Quorum::AtLeast(least) => passed >= least.max(1) && !required_missing,
+    };
+    // A panel with readers is not passed by `checks` alone, whatever the quorum.
+    if enough && (readers_passed > 0 || run.readers() == 0) {
+        return None;
+    }
+    Some(format!(
+        "{passed} of {} slots gave a verdict; without one: {}",
+        run.panel.len(),
+        missing.join("; ")
+    ))
+}
+
+fn promoted(round: RoundNumber, result: &Done<Promotion>) -> Event {
+    match result {
+        Done::Ok(_) => Event::RoundClosed {
+            round,
+            result: RoundResult::Passed,
+        },
+        Done::Err(failure) => fail(failure.clone()),
+    }
+}
+
+/// Up to five paths, for one line.
+fn list(paths: &[RepoPath]) -> String {
+    let mut names: Vec<String> = paths.iter().take(5).map(ToString::to_string).collect();
+    if paths.len() > 5 {
+        names.push(format!("and {} more", paths.len() - 5));
+    }
+    names.join(", ")
+}

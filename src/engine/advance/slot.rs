@@ -1,0 +1,282 @@
+//! Asking the slots: who is asked next, and what follows from an answer.
+
+use crate::domain::effect::{Done, Effect};
+use crate::domain::event::{Event, Settlement};
+use crate::domain::finding::{Claim, Disposition, Finding};
+use crate::domain::id::{FindingId, JobId, RoundNumber};
+use crate::domain::isolation::{EvidenceKind, Isolation};
+use crate::domain::job::{AttemptReason, Ended, Job, JobOutcome, Reading, Role};
+use crate::domain::run_spec::RunSpec;
+use crate::domain::slot::Slot;
+use crate::engine::advance::close::fail;
+use crate::engine::advance::{request, verdict};
+use crate::engine::review::{SlotProgress, SlotReview};
+use crate::engine::state::{Review, State};
+
+/// The next event that a slot is due, in the panel's order.
+pub(super) fn next(state: &State, round: RoundNumber, review: &Review) -> Option<Event> {
+    let run = state.run.as_ref()?;
+    run.panel.iter().find_map(|slot| {
+        let place = review.slots.get(&slot.name)?;
+        match &place.progress {
+            SlotProgress::Waiting if may_be_asked(run, review, slot) => {
+                Some(ask(state, run, round, review, slot, place))
+            }
+            SlotProgress::Open { result } => Some(match result {
+                Done::Ok(_) => dispatch(state, run, round, slot, place)?,
+                // Isolation is never lowered: without its tree the round is refused (row M-071).
+                Done::Err(failure) => fail(failure.clone()),
+            }),
+            SlotProgress::Answered { job, outcome } => {
+                Some(judge(state, run, round, review, slot, place, *job, outcome))
+            }
+            // They wait: for their turn, for an effect, or for nothing any more.
+            SlotProgress::Waiting
+            | SlotProgress::Opening
+            | SlotProgress::Running { .. }
+            | SlotProgress::Settled { .. } => None,
+        }
+    })
+}
+
+/// Whether a waiting slot's turn has come. `checks` runs the project's commands, so it comes after
+/// every other report of the round is sealed.
+fn may_be_asked(run: &RunSpec, review: &Review, slot: &Slot) -> bool {
+    let busy = review
+        .slots
+        .values()
+        .filter(|place| place.is_busy())
+        .count();
+    let free = busy < usize::try_from(run.review.max_parallel.max(1)).unwrap_or(usize::MAX);
+    let others_sealed = || {
+        run.panel
+            .iter()
+            .filter(|other| other.is_reader())
+            .all(|other| {
+                review
+                    .slots
+                    .get(&other.name)
+                    .is_some_and(|place| place.settlement().is_some())
+            })
+    };
+    free && (slot.is_reader() || others_sealed())
+}
+
+/// What the slot judges by, with the agent of this rank.
+fn evidence_kind(run: &RunSpec, slot: &Slot, rank: usize) -> EvidenceKind {
+    let Some(agent) = slot.agent_at(rank) else {
+        return EvidenceKind::ReviewTree;
+    };
+    if agent.remote {
+        return EvidenceKind::DiffOnly;
+    }
+    match run.review.isolation {
+        // `checks` executes reviewed code: it has its own tree in every mode.
+        Isolation::Env if !agent.is_checks() => EvidenceKind::SourceTree,
+        Isolation::Env | Isolation::Worktree => EvidenceKind::ReviewTree,
+    }
+}
+
+fn ask(
+    state: &State,
+    run: &RunSpec,
+    round: RoundNumber,
+    review: &Review,
+    slot: &Slot,
+    place: &SlotReview,
+) -> Event {
+    if evidence_kind(run, slot, place.rank) == EvidenceKind::ReviewTree {
+        let identity = &review.pin.identity;
+        return request(
+            state,
+            Effect::OpenTree {
+                round,
+                slot: slot.name.clone(),
+                snapshot: review.pin.snapshot.clone(),
+                tree: identity.tree.clone(),
+                base: identity.base.clone(),
+            },
+        );
+    }
+    dispatch(state, run, round, slot, place).unwrap_or_else(|| {
+        settle(
+            round,
+            slot,
+            Settlement::NoVerdict {
+                reason: "it has no agent".to_owned(),
+            },
+        )
+    })
+}
+
+fn dispatch(
+    state: &State,
+    run: &RunSpec,
+    round: RoundNumber,
+    slot: &Slot,
+    place: &SlotReview,
+) -> Option<Event> {
+    let (stamp, agent) = (state.stamp?, slot.agent_at(place.rank)?);
+    let budget = if agent.is_checks() {
+        // Each command has its own limit; the job's covers all of them and the rules.
+        run.checks.iter().fold(run.job_timeout, |sum, check| {
+            sum.saturating_add(check.timeout)
+        })
+    } else {
+        agent.timeout.unwrap_or(run.job_timeout)
+    };
+    let salt = format!("job {}", state.requested + 1);
+    let job = Job {
+        id: JobId::mint(&stamp, &salt),
+        role: Role::Review,
+        round,
+        slot: slot.name.clone(),
+        rank: place.rank,
+        reason: place.reason.clone(),
+        attempt: place.attempts + 1,
+        nonce: stamp.derive_hex(&format!("nonce of {salt}")),
+        evidence: evidence_kind(run, slot, place.rank),
+        deadline: stamp.at.plus_seconds(budget),
+        budget,
+    };
+    Some(request(state, Effect::RunJob { job }))
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one place where all of an answer comes together"
+)]
+fn judge(
+    state: &State,
+    run: &RunSpec,
+    round: RoundNumber,
+    review: &Review,
+    slot: &Slot,
+    place: &SlotReview,
+    job: JobId,
+    outcome: &JobOutcome,
+) -> Event {
+    if let Some(finding) = unrecorded(state, run, round, slot, job, &outcome.reading) {
+        return Event::FindingRaised {
+            finding: Box::new(finding),
+        };
+    }
+    match verdict::of(outcome, slot.agent_at(place.rank), run.review.fail_on) {
+        verdict::Judged::Pass(by) => match state.is_barred(&review.pin, Some(&slot.name)) {
+            // A re-ask mends form: it cannot turn a NOT PASS into a PASS.
+            Some(bar) => settle(round, slot, Settlement::NotPassed { job: bar.job }),
+            None => settle(round, slot, Settlement::Passed { by, job }),
+        },
+        verdict::Judged::NotPass => settle(round, slot, Settlement::NotPassed { job }),
+        verdict::Judged::None => retry(round, slot, place, outcome),
+    }
+}
+
+/// The next claim of this answer that is not in the ledger yet: claims never vanish, whatever the
+/// report's validity.
+fn unrecorded(
+    state: &State,
+    run: &RunSpec,
+    round: RoundNumber,
+    slot: &Slot,
+    job: JobId,
+    reading: &Reading,
+) -> Option<Finding> {
+    let claims: &[Claim] = match reading {
+        Reading::Review(review) => &review.findings,
+        Reading::Invalid { claims, .. } => claims,
+        Reading::Silent => &[],
+    };
+    let recorded = state
+        .findings
+        .iter()
+        .filter(|finding| finding.job == job)
+        .count();
+    let claim = claims.get(recorded)?.clone();
+    let number = u32::try_from(state.findings.len() + 1).unwrap_or(u32::MAX);
+    Some(Finding {
+        id: FindingId(number),
+        slot: slot.name.clone(),
+        job,
+        round,
+        blocking: claim.blocks(run.review.fail_on),
+        claim,
+        disposition: Disposition::Open,
+    })
+}
+
+/// An attempt gave no verdict: one re-ask for an invalid report, one fresh attempt for a failure
+/// on the way (a spent budget is none), then each fallback once.
+fn retry(round: RoundNumber, slot: &Slot, place: &SlotReview, outcome: &JobOutcome) -> Event {
+    let ending = describe(outcome);
+    let again = |rank, reason| Event::SlotRetried {
+        round,
+        slot: slot.name.clone(),
+        rank,
+        reason,
+        ending: ending.clone(),
+    };
+    match (&outcome.ended, &outcome.reading) {
+        (Ended::Exited { code: 0 }, Reading::Invalid { problems, .. }) if !place.re_asked => {
+            return again(
+                place.rank,
+                AttemptReason::ReAsk {
+                    problems: problems.clone(),
+                },
+            );
+        }
+        // A valid or invalid report of a clean exit is not a failure on the way, and neither is a
+        // job that we ended ourselves.
+        (Ended::Exited { code: 0 }, Reading::Invalid { .. } | Reading::Review(_))
+        | (Ended::TimedOut | Ended::Stopped, _) => {}
+        (
+            Ended::Exited { .. } | Ended::Signalled { .. } | Ended::NotStarted { .. } | Ended::Lost,
+            _,
+        ) => {
+            if !place.refreshed {
+                return again(place.rank, AttemptReason::Fresh);
+            }
+        }
+    }
+    if slot.agent_at(place.rank + 1).is_some() {
+        return again(place.rank + 1, AttemptReason::First);
+    }
+    let mut endings = place.endings.clone();
+    endings.push(ending);
+    settle(
+        round,
+        slot,
+        Settlement::NoVerdict {
+            reason: endings.join(", then "),
+        },
+    )
+}
+
+fn settle(round: RoundNumber, slot: &Slot, settlement: Settlement) -> Event {
+    Event::SlotSettled {
+        round,
+        slot: slot.name.clone(),
+        settlement,
+    }
+}
+
+/// How an attempt without a verdict ended, in a few words.
+fn describe(outcome: &JobOutcome) -> String {
+    match &outcome.ended {
+        Ended::Exited { code: 0 } => match &outcome.reading {
+            Reading::Invalid { problems, .. } => {
+                format!(
+                    "invalid report ({})",
+                    problems.first().map_or("unknown", String::as_str)
+                )
+            }
+            Reading::Review(_) | Reading::Silent => "no report".to_owned(),
+        },
+        Ended::Exited { code } => format!("exited with {code}"),
+        Ended::Signalled { signal } => format!("ended by signal {signal}"),
+        Ended::TimedOut => "stopped at the end of its budget".to_owned(),
+        Ended::Stopped => "stopped".to_owned(),
+        Ended::NotStarted { failure } => format!("not started: {}", failure.message),
+        Ended::Lost => "its end was not seen".to_owned(),
+    }
+}

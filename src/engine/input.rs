@@ -1,0 +1,34 @@
+//! What reaches the engine from outside.
+
+use crate::domain::effect::Outcome;
+use crate::domain::event::StopCause;
+use crate::domain::id::EffectId;
+use crate::domain::run_spec::RunSpec;
+use crate::domain::time::Stamp;
+
+/// One input, with its time and randomness.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// When it was taken, and fresh randomness.
+    pub stamp: Stamp,
+    /// What it is.
+    pub kind: InputKind,
+}
+
+/// The kinds of input; each is recorded by its own file under `on/`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InputKind {
+    /// Start the run.
+    Start(Box<RunSpec>),
+    /// An engine takes the run up again.
+    Resume,
+    /// Somebody asks the run to stop.
+    Stop(StopCause),
+    /// An effect was performed.
+    Done {
+        /// Which one.
+        effect: EffectId,
+        /// What came of it.
+        outcome: Box<Outcome>,
+    },
+}

@@ -1,0 +1,21 @@
+//! Recording inputs: one file per kind. Each says when its input no longer means anything.
+
+mod done;
+mod resume;
+mod start;
+mod stop;
+
+use crate::domain::event::Event;
+use crate::engine::input::{Input, InputKind};
+use crate::engine::state::State;
+
+/// The event that records an input, or `None` where it means nothing any more.
+pub(super) fn record(state: &State, input: Input) -> Option<Event> {
+    let Input { stamp, kind } = input;
+    match kind {
+        InputKind::Start(spec) => start::record(state, stamp, spec),
+        InputKind::Resume => resume::record(state, stamp),
+        InputKind::Stop(cause) => stop::record(state, stamp, cause),
+        InputKind::Done { effect, outcome } => done::record(state, stamp, effect, outcome),
+    }
+}

@@ -1,0 +1,97 @@
+//! How one slot stands in a round.
+
+use crate::domain::effect::{Done, ReviewTree};
+use crate::domain::event::Settlement;
+use crate::domain::id::JobId;
+use crate::domain::job::{AttemptReason, JobOutcome};
+
+/// One slot in one round: where it stands and what was already spent on it.
+#[derive(Debug, Clone)]
+pub struct SlotReview {
+    /// Where it stands.
+    pub progress: SlotProgress,
+    /// Which of its agents is asked: 0 is its own, then the fallbacks.
+    pub rank: usize,
+    /// Why it is asked, this time.
+    pub reason: AttemptReason,
+    /// How often it was asked.
+    pub attempts: u32,
+    /// Whether the one re-ask was spent.
+    pub re_asked: bool,
+    /// Whether the one fresh attempt was spent.
+    pub refreshed: bool,
+    /// How each attempt without a verdict ended, for people.
+    pub endings: Vec<String>,
+}
+
+impl Default for SlotReview {
+    fn default() -> Self {
+        Self {
+            progress: SlotProgress::Waiting,
+            rank: 0,
+            reason: AttemptReason::First,
+            attempts: 0,
+            re_asked: false,
+            refreshed: false,
+            endings: Vec::new(),
+        }
+    }
+}
+
+impl SlotReview {
+    /// How the slot was settled, once it is.
+    #[must_use]
+    pub fn settlement(&self) -> Option<&Settlement> {
+        match &self.progress {
+            SlotProgress::Settled { settlement } => Some(settlement),
+            SlotProgress::Waiting
+            | SlotProgress::Opening
+            | SlotProgress::Open { .. }
+            | SlotProgress::Running { .. }
+            | SlotProgress::Answered { .. } => None,
+        }
+    }
+    /// Whether one of the places for parallel jobs is taken by it.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        match &self.progress {
+            SlotProgress::Opening | SlotProgress::Open { .. } | SlotProgress::Running { .. } => {
+                true
+            }
+            SlotProgress::Waiting
+            | SlotProgress::Answered { .. }
+            | SlotProgress::Settled { .. } => false,
+        }
+    }
+}
+
+/// Where a slot stands.
+#[derive(Debug, Clone)]
+pub enum SlotProgress {
+    /// It is to be asked.
+    Waiting,
+    /// Its review tree was requested.
+    Opening,
+    /// Its review tree is there, or not.
+    Open {
+        /// Which.
+        result: Done<ReviewTree>,
+    },
+    /// Its job runs.
+    Running {
+        /// The job.
+        job: JobId,
+    },
+    /// Its job ended and is to be judged.
+    Answered {
+        /// The job.
+        job: JobId,
+        /// What came back.
+        outcome: Box<JobOutcome>,
+    },
+    /// It will not be asked again in this round.
+    Settled {
+        /// How it stands.
+        settlement: Settlement,
+    },
+}

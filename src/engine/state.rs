@@ -1,0 +1,262 @@
+//! The state of a run: nothing but the fold of its events.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::domain::effect::{Done, Effect, MeasurePoint, Promotion, ReviewTree};
+use crate::domain::end::End;
+use crate::domain::event::{RoundResult, StopCause};
+use crate::domain::evidence::Evidence;
+use crate::domain::failure::Failure;
+use crate::domain::finding::Finding;
+use crate::domain::id::{EffectId, JobId, RoundNumber};
+use crate::domain::identity::{Pin, Remeasured};
+use crate::domain::job::{Job, JobOutcome};
+use crate::domain::oid::Oid;
+use crate::domain::run_spec::RunSpec;
+use crate::domain::slot::SlotName;
+use crate::domain::time::Stamp;
+use crate::engine::review::SlotReview;
+
+/// A run, as its journal tells it.
+///
+/// # Invariants
+/// See [`crate::engine::check`].
+#[derive(Debug, Clone, Default)]
+pub struct State {
+    /// What the run is bound to; `None` until it has started.
+    pub run: Option<Arc<RunSpec>>,
+    /// The stamp of the newest input: time and randomness for what is decided from it.
+    pub stamp: Option<Stamp>,
+    /// Effects requested so far.
+    pub requested: u64,
+    /// Effects that are to be performed, beside the phase, since they may outlive it.
+    pub open: BTreeMap<EffectId, Effect>,
+    /// Jobs, in the order of their dispatch, with what came back.
+    pub jobs: BTreeMap<JobId, JobRecord>,
+    /// Review trees that are open.
+    pub trees: BTreeMap<SlotName, ReviewTree>,
+    /// The ledger.
+    pub findings: Vec<Finding>,
+    /// Identities that may not pass, since somebody claimed NOT PASS on them.
+    pub bars: Vec<Bar>,
+    /// Rounds that closed.
+    pub rounds: Vec<ClosedRound>,
+    /// Who asked the run to stop.
+    pub stop: Option<StopCause>,
+    /// A case that cannot be; it ends the run.
+    pub fault: Option<Failure>,
+    /// What was published.
+    pub promotion: Option<Promotion>,
+    /// Where the run stands.
+    pub phase: Phase,
+}
+
+/// A job with what came back.
+#[derive(Debug, Clone)]
+pub struct JobRecord {
+    /// The job.
+    pub job: Job,
+    /// What came back; `None` while it runs.
+    pub outcome: Option<JobOutcome>,
+}
+
+/// A claim of NOT PASS, valid or not, on an identity: it bars PASS there (design, section 6).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bar {
+    /// The identity's base.
+    pub base: Oid,
+    /// The identity's content tree.
+    pub content_tree: Oid,
+    /// Who claimed it.
+    pub slot: SlotName,
+    /// In which job.
+    pub job: JobId,
+}
+
+/// A closed round.
+#[derive(Debug, Clone)]
+pub struct ClosedRound {
+    /// Its number.
+    pub number: RoundNumber,
+    /// What was under review, where it came so far.
+    pub pin: Option<Pin>,
+    /// How the slots stood.
+    pub slots: BTreeMap<SlotName, SlotReview>,
+    /// Its result.
+    pub result: RoundResult,
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, Default)]
+pub enum Phase {
+    /// No event yet.
+    #[default]
+    Unstarted,
+    /// Between rounds; this one comes next.
+    Between {
+        /// The next round.
+        next: RoundNumber,
+    },
+    /// In a round.
+    Round {
+        /// Its number.
+        number: RoundNumber,
+        /// How far it came.
+        stage: Box<Stage>,
+    },
+    /// A round closed; what follows is not decided yet.
+    RoundClosed,
+    /// Winding up: what runs is stopped, what is held is given back.
+    Closing {
+        /// How the run will end.
+        end: End,
+        /// Whether everything was given back.
+        released: bool,
+    },
+    /// Over.
+    Ended {
+        /// How.
+        end: End,
+    },
+}
+
+/// How far a round came. Stages that wait for an effect alternate with stages that hold its
+/// outcome, still to be decided upon.
+#[derive(Debug, Clone)]
+pub enum Stage {
+    /// Nothing was asked for yet.
+    Opened,
+    /// The pin was requested.
+    Pinning,
+    /// The pin is there, or not.
+    Pinned {
+        /// Which.
+        result: Done<Pin>,
+    },
+    /// The evidence was requested.
+    Gathering {
+        /// What is under review.
+        pin: Pin,
+    },
+    /// The evidence is there, or not.
+    Gathered {
+        /// What is under review.
+        pin: Pin,
+        /// Which.
+        result: Done<Arc<Evidence>>,
+    },
+    /// Slots are asked.
+    Reviewing {
+        /// The review.
+        review: Review,
+    },
+    /// A later measurement was requested.
+    Measuring {
+        /// The review.
+        review: Review,
+        /// Which measurement.
+        point: MeasurePoint,
+    },
+    /// A later measurement is there, or not.
+    Measured {
+        /// The review.
+        review: Review,
+        /// Which measurement.
+        point: MeasurePoint,
+        /// Which.
+        result: Done<Remeasured>,
+    },
+    /// Promotion was requested.
+    Promoting {
+        /// The review.
+        review: Review,
+        /// The measurement right before.
+        measured: Remeasured,
+    },
+    /// The evidence is published, or not.
+    Promoted {
+        /// The review.
+        review: Review,
+        /// Which.
+        result: Done<Promotion>,
+    },
+}
+
+/// What a round's slots judge, and how they stand.
+#[derive(Debug, Clone)]
+pub struct Review {
+    /// What is under review.
+    pub pin: Pin,
+    /// What the slots are shown.
+    pub evidence: Arc<Evidence>,
+    /// How each slot stands.
+    pub slots: BTreeMap<SlotName, SlotReview>,
+}
+
+impl State {
+    /// The state after these events.
+    #[must_use]
+    pub fn replay<'a>(events: impl IntoIterator<Item = &'a crate::domain::event::Event>) -> Self {
+        let mut state = Self::default();
+        for event in events {
+            crate::engine::fold(&mut state, event);
+        }
+        state
+    }
+    /// The effects that the runtime is to perform, or is performing.
+    pub fn open_effects(&self) -> impl Iterator<Item = (EffectId, &Effect)> {
+        self.open.iter().map(|(id, effect)| (*id, effect))
+    }
+    /// Whether what is under way must be stopped: the run's end is decided. The release of what
+    /// the run holds is what is left to do then.
+    #[must_use]
+    pub fn is_winding_up(&self) -> bool {
+        matches!(self.phase, Phase::Closing { .. })
+    }
+    /// Whether the run is over.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Ended { .. })
+    }
+    /// How the run ended, once it is over.
+    #[must_use]
+    pub fn end(&self) -> Option<&End> {
+        match &self.phase {
+            Phase::Ended { end } => Some(end),
+            Phase::Unstarted
+            | Phase::Between { .. }
+            | Phase::Round { .. }
+            | Phase::RoundClosed
+            | Phase::Closing { .. } => None,
+        }
+    }
+    /// The review of the round under way, from the moment its slots are asked.
+    #[must_use]
+    pub fn review(&self) -> Option<&Review> {
+        let Phase::Round { stage, .. } = &self.phase else {
+            return None;
+        };
+        match &**stage {
+            Stage::Reviewing { review }
+            | Stage::Measuring { review, .. }
+            | Stage::Measured { review, .. }
+            | Stage::Promoting { review, .. }
+            | Stage::Promoted { review, .. } => Some(review),
+            Stage::Opened
+            | Stage::Pinning
+            | Stage::Pinned { .. }
+            | Stage::Gathering { .. }
+            | Stage::Gathered { .. } => None,
+        }
+    }
+    /// Whether somebody's claim bars PASS on this identity; of one slot, or of any.
+    #[must_use]
+    pub fn is_barred(&self, pin: &Pin, slot: Option<&SlotName>) -> Option<&Bar> {
+        self.bars.iter().find(|bar| {
+            bar.base == pin.identity.base
+                && bar.content_tree == pin.identity.content_tree
+                && slot.is_none_or(|slot| *slot == bar.slot)
+        })
+    }
+}

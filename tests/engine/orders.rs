@@ -1,0 +1,176 @@
+//! Thousands of random orders: the end is the model's, whatever comes first.
+
+use proptest::prelude::*;
+use run_loop::domain::effect::Effect;
+use run_loop::domain::event::{Event, StopCause};
+use run_loop::domain::id::EffectId;
+use run_loop::engine::{Input, InputKind, State, check, fold, step};
+
+use crate::model;
+use crate::world::{World, interrupted, stamp, worlds};
+
+/// A run driven to its end, with every invariant checked after every event.
+pub struct Driver<'a> {
+    pub world: &'a World,
+    pub state: State,
+    pub journal: Vec<Event>,
+    pub content: u8,
+    clock: u64,
+}
+
+impl<'a> Driver<'a> {
+    pub fn new(world: &'a World) -> Self {
+        let content = world.first_content;
+        Self {
+            world,
+            state: State::default(),
+            journal: Vec::new(),
+            content,
+            clock: 0,
+        }
+    }
+    /// A run whose journal is this, taken up again.
+    pub fn resumed(world: &'a World, journal: &[Event], content: u8) -> Self {
+        let mut driver = Self::new(world);
+        driver.content = content;
+        driver.clock = 1_000_000;
+        driver.journal = journal.to_vec();
+        driver.state = State::replay(journal);
+        driver.input(InputKind::Resume);
+        driver
+    }
+    pub fn input(&mut self, kind: InputKind) {
+        self.clock += 1;
+        for event in step(
+            &self.state,
+            Input {
+                stamp: stamp(self.clock),
+                kind,
+            },
+        ) {
+            fold(&mut self.state, &event);
+            check(&self.state).unwrap_or_else(|violation| panic!("{violation:?} after {event:?}"));
+            self.journal.push(event);
+        }
+    }
+    /// Performs the open effect that `pick` chooses; false when the run is over.
+    pub fn perform(&mut self, pick: usize) -> bool {
+        let open: Vec<(EffectId, Effect)> = self
+            .state
+            .open_effects()
+            .map(|(id, effect)| (id, effect.clone()))
+            .collect();
+        let Some((id, effect)) = open.get(pick % open.len().max(1)) else {
+            return false;
+        };
+        let outcome = match effect {
+            Effect::RunJob { job } if self.state.is_winding_up() => interrupted(job),
+            effect => self.world.perform(effect, &mut self.content),
+        };
+        self.input(InputKind::Done {
+            effect: *id,
+            outcome: Box::new(outcome),
+        });
+        true
+    }
+    pub fn start(&mut self) {
+        self.input(InputKind::Start(Box::new(self.world.spec())));
+    }
+    pub fn run(&mut self, mut pick: impl FnMut() -> usize) -> u8 {
+        for _ in 0..2_000 {
+            if !self.perform(pick()) {
+                break;
+            }
+        }
+        let end = self
+            .state
+            .end()
+            .unwrap_or_else(|| panic!("the run never ends: {:?}", self.journal));
+        end.exit().code()
+    }
+}
+
+/// A small generator of picks from one number.
+pub fn picks(mut seed: u64) -> impl FnMut() -> usize {
+    move || {
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(seed >> 40).unwrap()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Issue 2: no PASS with a moved identity, no lost claim, every run ends, in any order.
+    /// T-007, T-008, T-009, T-010, T-175, S31, V08, V18, V21, P15 as the model states them.
+    #[test]
+    fn every_order_ends_as_the_model_says(world in worlds(), seed in any::<u64>()) {
+        let mut driver = Driver::new(&world);
+        driver.start();
+        let exit = driver.run(picks(seed));
+        prop_assert_eq!(exit, model::exit(&world));
+        // What is over stays over, and says nothing more.
+        let before = driver.journal.len();
+        driver.input(InputKind::Stop(StopCause::Terminate));
+        driver.input(InputKind::Resume);
+        prop_assert_eq!(driver.journal.len(), before);
+    }
+
+    /// A request to stop at any moment ends the run as stopped, or as it would have ended where
+    /// its end was already decided; never as approved where it would not have been.
+    #[test]
+    fn a_stop_at_any_moment_ends_the_run(world in worlds(), seed in any::<u64>(), at in 0_usize..40) {
+        let mut driver = Driver::new(&world);
+        driver.start();
+        let mut pick = picks(seed);
+        for _ in 0..at {
+            driver.perform(pick());
+        }
+        driver.input(InputKind::Stop(StopCause::Interrupt));
+        let exit = driver.run(pick);
+        prop_assert!(exit == 130 || exit == model::exit(&world), "ended {exit}");
+    }
+
+    /// Every claim of every report is in the ledger of a run that was not stopped.
+    #[test]
+    fn no_claim_is_lost(world in worlds(), seed in any::<u64>()) {
+        let mut driver = Driver::new(&world);
+        driver.start();
+        driver.run(picks(seed));
+        let refused = driver.world.slots.iter().any(|slot| slot.tree_fails_in.is_some());
+        prop_assume!(!refused);
+        for (id, record) in &driver.state.jobs {
+            let claims = match record.outcome.as_ref().map(|outcome| &outcome.reading) {
+                Some(run_loop::domain::job::Reading::Review(review)) => review.findings.len(),
+                Some(run_loop::domain::job::Reading::Invalid { claims, .. }) => claims.len(),
+                Some(run_loop::domain::job::Reading::Silent) | None => 0,
+            };
+            let recorded = driver.state.findings.iter().filter(|finding| finding.job == *id).count();
+            prop_assert_eq!(recorded, claims);
+        }
+    }
+
+    /// An outcome that comes twice, or for an effect that was never asked for, changes nothing.
+    #[test]
+    fn a_second_outcome_changes_nothing(world in worlds(), seed in any::<u64>()) {
+        let mut driver = Driver::new(&world);
+        driver.start();
+        let mut pick = picks(seed);
+        loop {
+            let first = driver.state.open_effects().next().map(|(id, effect)| (id, effect.clone()));
+            let Some((id, effect)) = first else { break };
+            let mut elsewhere = driver.content;
+            let outcome = Box::new(world.perform(&effect, &mut elsewhere));
+            driver.perform(pick());
+            if driver.state.open.contains_key(&id) {
+                continue;
+            }
+            let before = driver.journal.len();
+            driver.input(InputKind::Done { effect: id, outcome: outcome.clone() });
+            driver.input(InputKind::Done { effect: EffectId(9_999), outcome });
+            prop_assert_eq!(driver.journal.len(), before);
+        }
+    }
+}
