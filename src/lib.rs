@@ -10,3 +10,4 @@ pub mod config;
 pub mod domain;
 pub mod engine;
 pub mod process;
+pub mod promote;

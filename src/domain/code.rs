@@ -126,6 +126,11 @@ codes! {
     ReportsUnsafe = "RL0123", Refused;
     /// Git cannot take a snapshot of the source.
     SnapshotRefused = "RL0124", Refused;
+    /// The revision that is to be judged names no commit here.
+    HeadUnknown = "RL0125", Refused;
+    /// The revision that is to be judged names more than one of branch, remote-tracking branch
+    /// and tag.
+    HeadAmbiguous = "RL0126", Refused;
     /// The content moved during the last round.
     SourceMoved = "RL0201", Stale;
     /// The merge base changed or the base was rewound.

@@ -1,0 +1,24 @@
+//! Publishing the evidence of an approved identity: reports, sidecars and, last, the manifest.
+//!
+//! Owns: the permit that only a passed, re-measured, still locked round can build, the
+//! [`Sidecar`] and [`Manifest`] formats, and the writing of both. Never: running agents, deciding
+//! verdicts.
+//!
+//! # Invariants
+//! - Without a permit nothing is written; a permit cannot outlive the lock of its run.
+//! - What no complete manifest names is no evidence: the manifest is written last, and what was
+//!   written before a failure is taken away again.
+//! - No promoted file of ours holds an absolute path, a token or a value of the environment.
+//!
+//! Tests: beside the code, and `tests/gate.rs`.
+
+pub mod canonical;
+pub mod layout;
+pub mod manifest;
+pub mod round;
+pub mod schema;
+pub mod sidecar;
+
+pub use manifest::Manifest;
+pub use round::{ApprovedRound, EndedJob, SettledSlot};
+pub use sidecar::Sidecar;

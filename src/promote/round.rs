@@ -1,0 +1,55 @@
+//! The facts of an approved round, as plain data: what a permit is granted on.
+
+use crate::domain::event::Settlement;
+use crate::domain::evidence::Evidence;
+use crate::domain::finding::Finding;
+use crate::domain::id::RoundNumber;
+use crate::domain::identity::{Pin, Remeasured};
+use crate::domain::job::{Job, JobOutcome};
+use crate::domain::run_spec::RunSpec;
+use crate::domain::slot::SlotName;
+use crate::domain::time::Timestamp;
+
+/// Everything about the last round, taken from the engine's state. It is believed to nothing:
+/// [`Permit::grant`](crate::promote::Permit::grant) checks it again.
+#[derive(Debug, Clone)]
+pub struct ApprovedRound {
+    /// What the run is bound to.
+    pub spec: RunSpec,
+    /// When the run was started.
+    pub started_at: Timestamp,
+    /// The round.
+    pub round: RoundNumber,
+    /// What was measured when it opened.
+    pub pinned: Pin,
+    /// What was measured when the last report was sealed.
+    pub sealed: Remeasured,
+    /// What was measured right before promotion.
+    pub before_promotion: Remeasured,
+    /// What reviewers were shown.
+    pub evidence: Evidence,
+    /// Every slot of the panel.
+    pub slots: Vec<SettledSlot>,
+    /// Every finding of the run that was raised on this content, of any attempt.
+    pub findings: Vec<Finding>,
+}
+
+/// A slot at the end of its attempts.
+#[derive(Debug, Clone)]
+pub struct SettledSlot {
+    /// The slot.
+    pub slot: SlotName,
+    /// How it stands.
+    pub settlement: Settlement,
+    /// All of its jobs in this round.
+    pub jobs: Vec<EndedJob>,
+}
+
+/// A job with what came back.
+#[derive(Debug, Clone)]
+pub struct EndedJob {
+    /// What was asked.
+    pub job: Job,
+    /// What came back.
+    pub outcome: JobOutcome,
+}
