@@ -70,6 +70,19 @@ impl Command {
     /// # Errors
     /// When the program cannot be started or its pipes cannot be served.
     pub fn output(&self) -> io::Result<Output> {
+        self.run(Stdio::piped())
+    }
+
+    /// Runs it to its end with its standard output going into a file: for output of any size.
+    /// The returned `stdout` is empty.
+    ///
+    /// # Errors
+    /// When the program cannot be started or its pipes cannot be served.
+    pub fn output_into(&self, file: std::fs::File) -> io::Result<Output> {
+        self.run(Stdio::from(file))
+    }
+
+    fn run(&self, stdout: Stdio) -> io::Result<Output> {
         let mut child = self
             .prepared()
             .stdin(if self.stdin.is_some() {
@@ -77,7 +90,7 @@ impl Command {
             } else {
                 Stdio::null()
             })
-            .stdout(Stdio::piped())
+            .stdout(stdout)
             .stderr(Stdio::piped())
             .spawn()?;
         let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
