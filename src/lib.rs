@@ -9,5 +9,6 @@ pub mod cli;
 pub mod config;
 pub mod domain;
 pub mod engine;
+pub mod git;
 pub mod process;
 pub mod promote;

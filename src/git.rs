@@ -1,0 +1,21 @@
+//! Everything that is asked of git: repositories, bases, snapshots, measurements.
+//!
+//! Owns: the hardened git program, the review store, pinning and measuring, review trees and
+//! evidence. Never: agents, policy. A git error is an error: never "empty", never "unchanged".
+//! Nothing here writes to the user's index, refs, objects, configuration or files; the one
+//! exception is `refs/run-loop/…` under `--keep-snapshots`.
+
+pub(crate) mod alternates;
+pub mod config;
+pub mod content;
+pub mod error;
+pub mod object;
+pub mod program;
+pub(crate) mod raw_tree;
+pub mod repository;
+pub mod store;
+
+pub use error::Error;
+pub use program::{Git, GitEnvironment};
+pub use repository::Repository;
+pub use store::ReviewStore;

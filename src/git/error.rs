@@ -1,0 +1,139 @@
+//! What can go wrong between us and git.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::path::RepoPath;
+use crate::process::command::Command;
+
+/// A git process or its answer that cannot be relied on.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The program could not be run.
+    #[error("cannot run `{command}`")]
+    Start {
+        /// The command.
+        command: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// It ended with something else than success.
+    #[error("`{command}` ended with {status}: {}", shown(stderr))]
+    Failed {
+        /// The command.
+        command: String,
+        /// How it ended.
+        status: ExitStatus,
+        /// What it said.
+        stderr: Vec<u8>,
+    },
+    /// It succeeded, but complained: its answer may be wrong (design, section 5).
+    #[error("`{command}` succeeded but said: {}", shown(stderr))]
+    Complained {
+        /// The command.
+        command: String,
+        /// What it said.
+        stderr: Vec<u8>,
+    },
+    /// It answered in a form that we do not know.
+    #[error("`{command}` gave an answer that makes no sense: {answer}")]
+    Answer {
+        /// The command.
+        command: String,
+        /// The part that makes no sense.
+        answer: String,
+    },
+    /// A path is something else than what it must be.
+    #[error("{path} in {rev} is no regular file (mode {mode})")]
+    NotAFile {
+        /// The revision.
+        rev: String,
+        /// The path in it.
+        path: String,
+        /// Its mode.
+        mode: String,
+    },
+    /// A file or folder of ours or of the repository cannot be used.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl Error {
+    /// An answer of `command` that makes no sense.
+    pub(crate) fn answer(command: &str, answer: &[u8]) -> Self {
+        Self::Answer {
+            command: command.to_owned(),
+            answer: shown(answer),
+        }
+    }
+    /// This as what a user sees, under a code that the caller knows to be right.
+    #[must_use]
+    pub fn into_failure(self, code: Code) -> Failure {
+        let mut message = self.to_string();
+        if let Self::Start { source, .. } = &self {
+            message = format!("{message}: {source}");
+        }
+        Failure::new(code, message)
+    }
+    /// What git said on standard error, where that is the fault.
+    #[must_use]
+    pub fn stderr(&self) -> &[u8] {
+        match self {
+            Self::Failed { stderr, .. } | Self::Complained { stderr, .. } => stderr,
+            Self::Start { .. } | Self::Answer { .. } | Self::NotAFile { .. } | Self::Io(_) => &[],
+        }
+    }
+}
+
+/// Without a better code, a git error is a failed tool of ours (exit 6).
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        error.into_failure(Code::GitFailed)
+    }
+}
+
+/// Bytes of git's for people: one line, control characters escaped, bounded.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    const CAP: usize = 2_000;
+    let text: Vec<String> = bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| RepoPath::new(line).to_string())
+        .collect();
+    let mut text = text.join("; ");
+    if let Some((cut, _)) = text.char_indices().nth(CAP) {
+        text.truncate(cut);
+        text.push_str(" …");
+    }
+    text
+}
+
+/// A command as people know it: without the settings that every call of ours carries.
+pub(crate) fn name_of(command: &Command) -> String {
+    let mut words = vec!["git".to_owned()];
+    let mut args = command.args.iter();
+    while let Some(arg) = args.next() {
+        if arg == "-c" {
+            let _setting = args.next();
+        } else {
+            words.push(arg.to_string_lossy().into_owned());
+        }
+    }
+    words.truncate(12);
+    RepoPath::new(words.join(" ").into_bytes()).to_string()
+}
+
+/// A path for a message.
+pub(crate) fn path_shown(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt as _;
+    RepoPath::new(path.as_os_str().as_bytes()).to_string()
+}
+
+/// A path from git's bytes.
+pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}

@@ -1,0 +1,203 @@
+//! Reading objects of a git directory: the review store or a repository.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::Path;
+
+use crate::domain::oid::Oid;
+use crate::domain::path::RepoPath;
+use crate::git::error::Error;
+use crate::git::program::{Git, ask, finish};
+
+/// One entry of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeEntry {
+    /// The mode, as git prints it (`100644`).
+    pub mode: String,
+    /// The object.
+    pub oid: Oid,
+    /// The blob's size in bytes; `None` for trees and submodules.
+    pub size: Option<u64>,
+    /// The full path from the root of the tree.
+    pub path: RepoPath,
+}
+
+impl TreeEntry {
+    /// Whether it is a regular file, executable or not.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        matches!(self.mode.as_str(), "100644" | "100755")
+    }
+    /// Whether it is a folder.
+    #[must_use]
+    pub fn is_tree(&self) -> bool {
+        self.mode == "040000"
+    }
+    /// Whether it is a submodule.
+    #[must_use]
+    pub fn is_gitlink(&self) -> bool {
+        self.mode == "160000"
+    }
+}
+
+/// How far a listing goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// Direct entries only.
+    One,
+    /// Every file below; folders themselves are not listed.
+    All,
+}
+
+/// The commit that a revision names; `None` when it names none.
+///
+/// # Errors
+/// When git fails.
+pub fn commit_of(git: &Git, git_dir: &Path, rev: &str) -> Result<Option<Oid>, Error> {
+    peeled(git, git_dir, rev, "commit")
+}
+
+/// The tree that a revision names; `None` when it names none.
+///
+/// # Errors
+/// When git fails.
+pub fn tree_of(git: &Git, git_dir: &Path, rev: &str) -> Result<Option<Oid>, Error> {
+    peeled(git, git_dir, rev, "tree")
+}
+
+fn peeled(git: &Git, git_dir: &Path, rev: &str, kind: &str) -> Result<Option<Oid>, Error> {
+    let command = git
+        .on(git_dir)
+        .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])
+        .arg(format!("{rev}^{{{kind}}}"));
+    ask(&command)?
+        .map(|answer| read_oid("git rev-parse", &answer))
+        .transpose()
+}
+
+/// Whether `ancestor` is an ancestor of `descendant`, or the same commit.
+///
+/// # Errors
+/// When git fails, also for objects that are missing.
+pub fn is_ancestor(
+    git: &Git,
+    git_dir: &Path,
+    ancestor: &Oid,
+    descendant: &Oid,
+) -> Result<bool, Error> {
+    if ancestor == descendant {
+        return Ok(true);
+    }
+    let command = git.on(git_dir).args([
+        "merge-base",
+        "--is-ancestor",
+        ancestor.as_str(),
+        descendant.as_str(),
+    ]);
+    Ok(ask(&command)?.is_some())
+}
+
+/// The regular file at `rev:path`; `None` when there is nothing at that path.
+///
+/// # Errors
+/// When git fails, the revision does not exist, or something else than a regular file lies there.
+pub fn blob(git: &Git, git_dir: &Path, rev_path: &str) -> Result<Option<Vec<u8>>, Error> {
+    let Some((rev, path)) = rev_path.split_once(':') else {
+        return Err(Error::answer("git cat-file", rev_path.as_bytes()));
+    };
+    let Some(entry) = entry(git, git_dir, rev, path)? else {
+        return Ok(None);
+    };
+    if !entry.is_file() {
+        return Err(Error::NotAFile {
+            rev: rev.to_owned(),
+            path: path.to_owned(),
+            mode: entry.mode,
+        });
+    }
+    read_blob(git, git_dir, &entry.oid).map(Some)
+}
+
+/// The bytes of a blob.
+///
+/// # Errors
+/// When git fails, also when there is no such blob.
+pub fn read_blob(git: &Git, git_dir: &Path, oid: &Oid) -> Result<Vec<u8>, Error> {
+    git.run_on(git_dir, ["cat-file", "blob", oid.as_str()])
+}
+
+/// The entry at one path of a revision's tree; `None` when there is none.
+///
+/// # Errors
+/// When git fails.
+pub fn entry(git: &Git, git_dir: &Path, rev: &str, path: &str) -> Result<Option<TreeEntry>, Error> {
+    let command = git
+        .on(git_dir)
+        .args(["ls-tree", "-z", "-l", "--full-tree", rev, "--", path]);
+    let entries = parse_entries(&finish(&command)?)?;
+    Ok(entries
+        .into_iter()
+        .find(|entry| entry.path.as_bytes() == path.as_bytes()))
+}
+
+/// What lies under `folder` (empty: the root) of a revision's tree, in git's order.
+///
+/// A folder that does not exist has no entries.
+///
+/// # Errors
+/// When git fails.
+pub fn tree_entries(
+    git: &Git,
+    git_dir: &Path,
+    rev: &str,
+    folder: &str,
+    depth: Depth,
+) -> Result<Vec<TreeEntry>, Error> {
+    let mut command = git.on(git_dir).args(["ls-tree", "-z", "-l", "--full-tree"]);
+    if depth == Depth::All {
+        command = command.arg("-r");
+    }
+    command = command.arg(rev);
+    if !folder.is_empty() {
+        let mut prefix = OsString::from_vec(folder.as_bytes().to_vec());
+        prefix.push("/");
+        command = command.arg("--").arg(prefix);
+    }
+    parse_entries(&finish(&command)?)
+}
+
+fn parse_entries(listing: &[u8]) -> Result<Vec<TreeEntry>, Error> {
+    listing
+        .split(|byte| *byte == 0)
+        .filter(|line| !line.is_empty())
+        .map(|line| parse_entry(line).ok_or_else(|| Error::answer("git ls-tree", line)))
+        .collect()
+}
+
+/// `<mode> <type> <oid> <size padded>\t<path>`.
+fn parse_entry(line: &[u8]) -> Option<TreeEntry> {
+    let tab = line.iter().position(|byte| *byte == b'\t')?;
+    let mut words = std::str::from_utf8(&line[..tab])
+        .ok()?
+        .split_ascii_whitespace();
+    let (mode, _kind) = (words.next()?, words.next()?);
+    let oid = Oid::parse(words.next()?)?;
+    let size = match words.next()? {
+        "-" => None,
+        digits => Some(digits.parse().ok()?),
+    };
+    Some(TreeEntry {
+        mode: mode.to_owned(),
+        oid,
+        size,
+        path: RepoPath::new(&line[tab + 1..]),
+    })
+}
+
+/// One object id on a line.
+pub(crate) fn read_oid(command: &str, answer: &[u8]) -> Result<Oid, Error> {
+    std::str::from_utf8(answer)
+        .ok()
+        .and_then(|text| Oid::parse(text.trim_end_matches('\n')))
+        .ok_or_else(|| Error::answer(command, answer))
+}
