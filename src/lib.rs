@@ -12,3 +12,4 @@ pub mod engine;
 pub mod git;
 pub mod process;
 pub mod promote;
+pub mod store;
