@@ -7,6 +7,7 @@
 
 pub mod cli;
 pub mod config;
+pub mod contract;
 pub mod domain;
 pub mod engine;
 pub mod git;
