@@ -10,6 +10,7 @@ pub mod config;
 pub mod contract;
 pub mod domain;
 pub mod engine;
+pub mod gate;
 pub mod git;
 pub mod process;
 pub mod promote;
