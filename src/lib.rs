@@ -5,6 +5,7 @@
 //! world (git, processes, files, clocks) is an adapter at the rim. `docs/architecture.md` says
 //! which module owns what, and a test holds it true.
 
+pub mod agent;
 pub mod cli;
 pub mod config;
 pub mod contract;

@@ -359,11 +359,9 @@ async fn a_program_gets_only_the_environment_it_was_given() {
 
 async fn refused(command: &Command, bench: &Bench) -> (Code, String, Vec<String>) {
     let done = supervise(command, bench.limits(NEVER), CancellationToken::new()).await;
-    let failure = match done.ended {
-        Ended::NotStarted { failure } => Some(failure),
-        _ => None,
+    let Ended::NotStarted { failure } = done.ended else {
+        unreachable!("it started: {:?}", done.ended)
     };
-    let failure = failure.unwrap();
     (failure.code, failure.message, failure.next.0)
 }
 
