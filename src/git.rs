@@ -9,6 +9,7 @@ pub(crate) mod alternates;
 pub mod config;
 pub mod content;
 pub mod error;
+pub mod evidence;
 pub mod object;
 pub mod program;
 pub(crate) mod raw_tree;

@@ -1,0 +1,317 @@
+//! The evidence of a round: the list of changed files and the diff, from two trees alone.
+//!
+//! Everything is read from the review store; the working tree, the index and everybody's
+//! configuration and attributes are left out of it. List and diff are made by separate git
+//! processes and held against each other: a diff that was cut, or that hides a listed file, is no
+//! evidence (`EvidenceFailed`), never a smaller change. Tests: `tests/evidence.rs`.
+
+mod blobs;
+mod differ;
+mod exclusion;
+mod list;
+mod listing;
+mod parts;
+mod patch;
+mod scope;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::Path;
+
+pub use scope::scope_lines;
+
+use self::blobs::Facts;
+use self::differ::{Differ, Pair, Renames};
+use self::list::{ABSENT, Counts, Entry, SUBMODULE};
+use crate::domain::code::Code;
+use crate::domain::digest::Digest;
+use crate::domain::evidence::{ChangedFile, DiffPart, Evidence, UnreviewedKind};
+use crate::domain::failure::Failure;
+use crate::domain::glob::{Glob, GlobError};
+use crate::domain::identity::Pin;
+use crate::domain::oid::Oid;
+use crate::domain::path::RepoPath;
+use crate::domain::run_spec::ReviewSpec;
+use crate::git::store::ReviewStore;
+use crate::git::{self, Git};
+
+/// Why there is no evidence.
+#[derive(Debug, thiserror::Error)]
+enum Error {
+    #[error(transparent)]
+    Git(#[from] git::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    List(#[from] list::Malformed),
+    #[error(transparent)]
+    Diff(#[from] patch::Mismatch),
+    #[error("glob `{text}` of review.exclude {source}")]
+    Glob { text: String, source: GlobError },
+    #[error("nothing differs between {old} and {new}")]
+    Empty { old: Oid, new: Oid },
+    #[error("the list of changed files lost {0} while it was divided")]
+    Lost(RepoPath),
+    #[error("the list of changed files cannot be written: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("the receipts have no seed")]
+    NoSeed,
+    #[error("{0} is not UTF-8")]
+    Path(String),
+}
+
+/// Makes the evidence of a pin and writes it into `folder`, which is replaced as a whole:
+/// `files.json`, `diff.patch` and `parts/001.patch` and on.
+///
+/// # Errors
+/// `EvidenceFailed` whenever the evidence is not surely the whole change.
+pub fn make(
+    git: &Git,
+    store: &ReviewStore,
+    pin: &Pin,
+    review: &ReviewSpec,
+    receipt_seed: &str,
+    folder: &Path,
+) -> Result<Evidence, Failure> {
+    let differ = Differ {
+        git,
+        store: store.git_dir(),
+    };
+    let pair = Pair {
+        old: pin.base_content_tree.clone(),
+        new: pin.identity.content_tree.clone(),
+    };
+    made(&differ, pair, review, receipt_seed, folder).map_err(|error| {
+        let mut message = format!("the evidence could not be made: {error}");
+        let mut source = std::error::Error::source(&error);
+        while let Some(cause) = source {
+            message = format!("{message}: {cause}");
+            source = cause.source();
+        }
+        Failure::new(Code::EvidenceFailed, message)
+    })
+}
+
+fn made(
+    differ: &Differ,
+    whole: Pair,
+    review: &ReviewSpec,
+    seed: &str,
+    folder: &Path,
+) -> Result<Evidence, Error> {
+    if seed.is_empty() {
+        return Err(Error::NoSeed);
+    }
+    let globs = globs(&review.exclude)?;
+    let path = folder
+        .to_str()
+        .ok_or_else(|| Error::Path(folder.display().to_string()))?;
+    let all = differ.list(&whole, Renames::None, Counts::Without)?;
+    if all.is_empty() {
+        let Pair { old, new } = whole;
+        return Err(Error::Empty { old, new });
+    }
+    let renames = Renames::for_list(&all);
+    let draft = draft(folder)?;
+    let index = draft.path().join("index");
+    let halves = exclusion::divide(differ, whole, &all, &globs, &index)?;
+    if halves.hidden.is_some() {
+        fs_err::remove_file(&index)?;
+    }
+    let shown = differ.list(&halves.shown, renames, Counts::With)?;
+    let hidden = match &halves.hidden {
+        Some(pair) => differ.list(pair, renames, Counts::With)?,
+        None => Vec::new(),
+    };
+    nothing_lost(&all, shown.iter().chain(&hidden))?;
+
+    let diff = draft.path().join("diff.patch");
+    differ.patch(&halves.shown, renames, new_file(&diff)?)?;
+    let ranges = patch::read(&mut io::BufReader::new(open(&diff)?), &shown)?;
+    let (parts, diff_sha256) = write_parts(&diff, draft.path(), seed, review.diff_cap)?;
+
+    let facts = blobs::facts(differ, &new_blobs(shown.iter().chain(&hidden)))?;
+    let shown = shown.into_iter().zip(ranges);
+    let mut files: Vec<ChangedFile> = shown
+        .map(|(entry, ranges)| changed(entry, ranges, &facts))
+        .collect();
+    files.extend(hidden.into_iter().map(|entry| excluded(entry, &facts)));
+    files.sort_by(|a, b| (&a.path, &a.old_path).cmp(&(&b.path, &b.old_path)));
+
+    let listing = listing::render(&files)?;
+    write(&draft.path().join("files.json"), &listing)?;
+    publish(draft, folder)?;
+    Ok(Evidence {
+        files,
+        parts,
+        diff_sha256,
+        files_sha256: Digest::of(&listing),
+        folder: path.to_owned(),
+    })
+}
+
+fn globs(texts: &[String]) -> Result<Vec<Glob>, Error> {
+    let parse = |text: &String| {
+        Glob::parse(text).map_err(|source| Error::Glob {
+            text: text.clone(),
+            source,
+        })
+    };
+    texts.iter().map(parse).collect()
+}
+
+/// Every path of the list without renames must stand in the final lists, and nothing else.
+fn nothing_lost<'a>(all: &[Entry], listed: impl Iterator<Item = &'a Entry>) -> Result<(), Error> {
+    let mut wanted: BTreeSet<&RepoPath> = all.iter().map(|entry| &entry.path).collect();
+    for entry in listed {
+        for path in [Some(&entry.path), entry.old_path.as_ref()]
+            .into_iter()
+            .flatten()
+        {
+            if !wanted.remove(path) {
+                return Err(Error::Lost(path.clone()));
+            }
+        }
+    }
+    match wanted.into_iter().next() {
+        Some(path) => Err(Error::Lost(path.clone())),
+        None => Ok(()),
+    }
+}
+
+fn new_blobs<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeSet<&'a Oid> {
+    entries
+        .filter(|entry| entry.new_mode != ABSENT && entry.new_mode != SUBMODULE)
+        .map(|entry| &entry.new_oid)
+        .collect()
+}
+
+fn changed(entry: Entry, ranges: patch::Ranges, facts: &BTreeMap<Oid, Facts>) -> ChangedFile {
+    let is_new = entry.has_new_bytes();
+    let blob = facts
+        .get(&entry.new_oid)
+        .filter(|_| entry.new_mode != ABSENT);
+    // A file that is gone, or that only moved, brings no bytes that nobody saw.
+    let unreviewed = if !is_new {
+        None
+    } else if entry.new_mode == SUBMODULE {
+        Some(UnreviewedKind::Submodule)
+    } else if entry.lines.is_none() {
+        Some(UnreviewedKind::Binary)
+    } else if blob.is_some_and(|facts| facts.is_lfs_pointer) {
+        Some(UnreviewedKind::LfsPointer)
+    } else {
+        None
+    };
+    let changed_lines = if unreviewed.is_some() {
+        EVERY_LINE.to_vec()
+    } else {
+        ranges
+    };
+    file(entry, blob, unreviewed, changed_lines)
+}
+
+fn excluded(entry: Entry, facts: &BTreeMap<Oid, Facts>) -> ChangedFile {
+    let blob = facts
+        .get(&entry.new_oid)
+        .filter(|_| entry.new_mode != ABSENT);
+    file(
+        entry,
+        blob,
+        Some(UnreviewedKind::Excluded),
+        EVERY_LINE.to_vec(),
+    )
+}
+
+/// Of a file that is not shown we do not know which lines changed, so that no finding on it may
+/// be believed to be older than the change.
+const EVERY_LINE: [(u32, u32); 1] = [(1, u32::MAX)];
+
+fn file(
+    entry: Entry,
+    blob: Option<&Facts>,
+    unreviewed: Option<UnreviewedKind>,
+    changed_lines: Vec<(u32, u32)>,
+) -> ChangedFile {
+    let lines = entry.lines.filter(|_| !entry.is_submodule());
+    ChangedFile {
+        size: blob.map(|facts| facts.size),
+        added: lines.map(|(added, _)| added),
+        removed: lines.map(|(_, removed)| removed),
+        path: entry.path,
+        status: entry.status,
+        old_path: entry.old_path,
+        old_mode: entry.old_mode,
+        new_mode: entry.new_mode,
+        unreviewed,
+        changed_lines,
+    }
+}
+
+fn write_parts(
+    diff: &Path,
+    draft: &Path,
+    seed: &str,
+    diff_cap: u64,
+) -> Result<(Vec<DiffPart>, Digest), Error> {
+    let folder = draft.join("parts");
+    std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
+    let mut source = io::BufReader::new(open(diff)?);
+    let made = parts::cut(&mut source, seed, diff_cap, |name, bytes| {
+        write(&folder.join(format!("{name}.patch")), bytes)
+    })?;
+    sync(&folder)?;
+    Ok(made)
+}
+
+/// An empty folder of ours beside the final one.
+fn draft(folder: &Path) -> Result<tempfile::TempDir, Error> {
+    let parent = folder.parent().unwrap_or(folder);
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(parent)?;
+    let draft = tempfile::Builder::new()
+        .prefix(".evidence-")
+        .permissions(std::fs::Permissions::from_mode(0o700))
+        .tempdir_in(parent)?;
+    Ok(draft)
+}
+
+/// Puts the finished folder in its place; what an earlier try left there goes, links unfollowed.
+fn publish(draft: tempfile::TempDir, folder: &Path) -> io::Result<()> {
+    sync(draft.path())?;
+    match fs_err::symlink_metadata(folder) {
+        Ok(meta) if meta.is_dir() => fs_err::remove_dir_all(folder)?,
+        Ok(_) => fs_err::remove_file(folder)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    fs_err::rename(draft.path(), folder)?;
+    // The folder has another name now and is no longer a draft to be removed.
+    let _gone = draft.keep();
+    folder.parent().map_or(Ok(()), sync)
+}
+
+fn new_file(path: &Path) -> io::Result<std::fs::File> {
+    std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = new_file(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn open(path: &Path) -> io::Result<std::fs::File> {
+    Ok(fs_err::File::open(path)?.into_parts().0)
+}
+
+fn sync(folder: &Path) -> io::Result<()> {
+    open(folder)?.sync_all()
+}

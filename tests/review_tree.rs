@@ -1,0 +1,1 @@
+//! Tests of review trees through their public surface.
