@@ -25,6 +25,5 @@ pub mod policy;
 pub mod run_spec;
 pub mod severity;
 pub mod slot;
-pub mod summary;
 pub mod time;
 pub mod verdict;

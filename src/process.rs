@@ -5,6 +5,7 @@
 
 pub mod captured;
 pub mod command;
+pub mod stream;
 pub mod supervise;
 
 mod contained;
