@@ -6,15 +6,26 @@
 //! exception is `refs/run-loop/…` under `--keep-snapshots`.
 
 pub(crate) mod alternates;
+pub mod base;
+pub(crate) mod capture;
 pub mod config;
 pub mod content;
 pub mod error;
 pub mod evidence;
+pub(crate) mod facts;
+pub(crate) mod filter;
+pub(crate) mod index;
+pub mod measure;
 pub mod object;
 pub mod program;
 pub(crate) mod raw_tree;
+pub(crate) mod refuse;
 pub mod repository;
+pub mod snapshot;
+pub(crate) mod snapshot_commit;
 pub mod store;
+pub(crate) mod submodule;
+pub(crate) mod tripwire;
 
 pub use error::Error;
 pub use program::{Git, GitEnvironment};

@@ -6,6 +6,8 @@ mod support;
 mod content;
 #[path = "git/fixture.rs"]
 mod fixture;
+#[path = "git/pin.rs"]
+mod pin;
 #[path = "git/repository.rs"]
 mod repository;
 #[path = "git/store.rs"]

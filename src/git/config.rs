@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::domain::digest::Digest;
 use crate::git::error::Error;
 use crate::git::program::finish;
 use crate::process::command::Command;
@@ -9,7 +10,15 @@ use crate::process::command::Command;
 /// The effective configuration in git's order: later entries win.
 #[derive(Debug, Clone, Default)]
 pub struct GitConfig {
-    entries: Vec<(String, Vec<u8>)>,
+    entries: Vec<ConfigEntry>,
+}
+
+#[derive(Debug, Clone)]
+struct ConfigEntry {
+    /// Whether it stands in the repository's own files, or in files that these include.
+    local: bool,
+    name: String,
+    value: Vec<u8>,
 }
 
 impl GitConfig {
@@ -18,20 +27,38 @@ impl GitConfig {
     /// # Errors
     /// When git fails.
     pub fn read(command: &Command) -> Result<Self, Error> {
-        let answer = finish(&command.clone().args(["config", "--list", "-z"]))?;
-        let entries = answer
-            .split(|byte| *byte == 0)
-            .filter(|entry| !entry.is_empty())
-            .map(|entry| {
-                let cut = entry.iter().position(|byte| *byte == b'\n');
-                // A name alone is a switch that is on.
-                let (name, value) = cut.map_or((entry, &b"true"[..]), |cut| {
-                    (&entry[..cut], &entry[cut + 1..])
-                });
-                (String::from_utf8_lossy(name).into_owned(), value.to_vec())
-            })
-            .collect();
+        let command = command
+            .clone()
+            .args(["config", "--list", "-z", "--show-scope"]);
+        let answer = finish(&command)?;
+        let mut entries = Vec::new();
+        let mut fields = answer.split(|byte| *byte == 0);
+        while let (Some(scope), Some(entry)) = (fields.next(), fields.next()) {
+            let cut = entry.iter().position(|byte| *byte == b'\n');
+            // A name alone is a switch that is on.
+            let (name, value) = cut.map_or((entry, &b"true"[..]), |cut| {
+                (&entry[..cut], &entry[cut + 1..])
+            });
+            entries.push(ConfigEntry {
+                local: matches!(scope, b"local" | b"worktree"),
+                name: String::from_utf8_lossy(name).into_owned(),
+                value: value.to_vec(),
+            });
+        }
         Ok(Self { entries })
+    }
+
+    /// For tests: a configuration that nobody wrote down.
+    #[cfg(test)]
+    pub(crate) fn from_entries(entries: &[(&str, &str)]) -> Self {
+        let own = |(name, value): &(&str, &str)| ConfigEntry {
+            local: true,
+            name: (*name).to_owned(),
+            value: value.as_bytes().to_vec(),
+        };
+        Self {
+            entries: entries.iter().map(own).collect(),
+        }
     }
 
     /// The value that counts; section and key are lower case, as git prints them.
@@ -40,8 +67,8 @@ impl GitConfig {
         self.entries
             .iter()
             .rev()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_slice())
+            .find(|entry| entry.name == name)
+            .map(|entry| entry.value.as_slice())
     }
 
     /// Whether a switch is on.
@@ -57,25 +84,29 @@ impl GitConfig {
         })
     }
 
+    /// The digest of what stands in the repository's own configuration, in its order.
+    #[must_use]
+    pub fn local_digest(&self) -> Digest {
+        let mut bytes = Vec::new();
+        for entry in self.entries.iter().filter(|entry| entry.local) {
+            bytes.extend_from_slice(entry.name.as_bytes());
+            bytes.push(b'\n');
+            bytes.extend_from_slice(&entry.value);
+            bytes.push(0);
+        }
+        Digest::of(&bytes)
+    }
+
     /// The middle parts of `section.<name>.<key>`, for any of the keys.
     #[must_use]
     pub fn subsections(&self, section: &str, keys: &[&str]) -> BTreeSet<String> {
         self.entries
             .iter()
-            .filter_map(|(name, _)| {
-                let rest = name.strip_prefix(section)?.strip_prefix('.')?;
+            .filter_map(|entry| {
+                let rest = entry.name.strip_prefix(section)?.strip_prefix('.')?;
                 let (middle, key) = rest.rsplit_once('.')?;
                 keys.contains(&key).then(|| middle.to_owned())
             })
             .collect()
-    }
-
-    /// Every value of every `section.<name>.<key>`.
-    pub fn section(&self, section: &str) -> impl Iterator<Item = (&str, &[u8])> {
-        let prefix = format!("{section}.");
-        self.entries
-            .iter()
-            .filter(move |(name, _)| name.starts_with(&prefix))
-            .map(|(name, value)| (name.as_str(), value.as_slice()))
     }
 }

@@ -57,6 +57,18 @@ pub fn commit_of(git: &Git, git_dir: &Path, rev: &str) -> Result<Option<Oid>, Er
     peeled(git, git_dir, rev, "commit")
 }
 
+/// Whether a name resolves at all, be its object there or not.
+///
+/// # Errors
+/// When git fails.
+pub(crate) fn resolves(git: &Git, git_dir: &Path, name: &str) -> Result<bool, Error> {
+    let command = git
+        .on(git_dir)
+        .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])
+        .arg(name);
+    Ok(ask(&command)?.is_some())
+}
+
 /// The tree that a revision names; `None` when it names none.
 ///
 /// # Errors

@@ -20,6 +20,7 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
+use crate::domain::oid::Oid;
 use crate::git::alternates;
 use crate::git::config::GitConfig;
 use crate::git::error::{Error, path_shown, shown};
@@ -107,6 +108,19 @@ impl ReviewStore {
     #[must_use]
     pub fn is_promisor(&self) -> bool {
         self.promisor
+    }
+
+    /// Holds a snapshot by a ref of the store, so that a later clean-up leaves it.
+    ///
+    /// # Errors
+    /// `StateUnwritable` when the ref cannot be written.
+    pub fn hold(&self, name: &str, snapshot: &Oid) -> Result<(), Failure> {
+        // A ref of our own store, whose format we chose, is a file: no process is needed.
+        let path = self.git_dir.join("refs/run-loop").join(name);
+        let folder = path.parent().unwrap_or(&path);
+        fs_err::create_dir_all(folder)
+            .and_then(|()| put(&path, Some(format!("{snapshot}\n").as_bytes())))
+            .map_err(|error| unusable(&path, error))
     }
 
     /// Brings the borrowed folders and the shallow boundary up to date with the repository.

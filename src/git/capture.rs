@@ -1,0 +1,117 @@
+//! One capture of a working tree as a tree in the review store: technique A of
+//! `shared/performance.md`, the reference that everything faster is compared with.
+
+use crate::domain::code::Code;
+use crate::domain::digest::Digest;
+use crate::domain::failure::Failure;
+use crate::domain::oid::Oid;
+use crate::git::config::GitConfig;
+use crate::git::error::Error;
+use crate::git::filter::Forbidden;
+use crate::git::index::{Checkout, Seed, TemporaryIndex, corrections, enter, list};
+use crate::git::object::read_oid;
+use crate::git::program::{Git, finish};
+use crate::git::refuse::{Meaning, meaning};
+use crate::git::repository::Repository;
+use crate::git::store::ReviewStore;
+use crate::git::submodule::Inspection;
+use crate::process::command::Command;
+
+/// What a capture found.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    /// The tree of the working state, in the store.
+    pub(crate) tree: Oid,
+    /// The user's index by entries.
+    pub(crate) index: Digest,
+}
+
+/// Where and how to capture.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'a> {
+    /// The program.
+    pub(crate) git: &'a Git,
+    /// The repository and its working tree.
+    pub(crate) repo: &'a Repository,
+    /// Where new objects go.
+    pub(crate) store: &'a ReviewStore,
+    /// Git's configuration there.
+    pub(crate) config: &'a GitConfig,
+    /// Filters that may run.
+    pub(crate) allow_filters: &'a [String],
+}
+
+impl Source<'_> {
+    /// Captures once. A second try needs a new call: nothing of a failed one is used again.
+    pub(crate) fn capture(&self) -> Result<Capture, Meaning> {
+        let root = &self.repo.source_root;
+        let temporary = self.store.temporary();
+        let (index, seed) = TemporaryIndex::copy(&self.repo.git_dir, &temporary)
+            .map_err(|error| self.failed(&error.into()))?;
+        let forbidden = Forbidden::of(self.config, self.allow_filters);
+        let command = forbidden.bar(self.storing(index.command(self.git, root)));
+        let run = |command: &Command| {
+            finish(command).map_err(|error| match forbidden.blamed(&error) {
+                Some(failure) => Meaning::Refused(failure),
+                None => self.failed(&error),
+            })
+        };
+        if seed == Seed::Nothing {
+            run(&command.clone().args(["read-tree", "HEAD"]))?;
+        }
+        let (entries, listing) = list(&command).map_err(|error| self.failed(&error))?;
+        let inspection = Inspection {
+            git: self.git,
+            temporary: &temporary,
+            allow_filters: self.allow_filters,
+        };
+        let heads = inspection
+            .submodules(root, &entries)
+            .map_err(Meaning::Refused)?;
+        forbidden
+            .refuse_selected(&command)
+            .map_err(Meaning::Refused)?;
+        let checkout = if self.config.flag("core.sparsecheckout") {
+            Checkout::Sparse
+        } else {
+            Checkout::Full
+        };
+        let lines = corrections(root, &entries, checkout, &heads)
+            .map_err(|error| self.failed(&error.into()))?;
+        enter(&command, lines).map_err(|error| self.failed(&error))?;
+        let mut add = command.clone().args(["add", "-A"]);
+        if checkout == Checkout::Sparse {
+            add = add.arg("--sparse");
+        }
+        run(&add)?;
+        let tree = run(&command.args(["write-tree"]))?;
+        Ok(Capture {
+            tree: read_oid("git write-tree", &tree).map_err(|error| self.failed(&error))?,
+            index: Digest::of(&listing),
+        })
+    }
+
+    /// New objects go into the store, and so does what git-lfs keeps beside them; the store's own
+    /// list of alternates leads to the user's objects.
+    fn storing(&self, command: Command) -> Command {
+        let mut lfs = std::ffi::OsString::from("lfs.storage=");
+        lfs.push(self.store.git_dir().join("run-loop-lfs"));
+        command
+            .env("GIT_OBJECT_DIRECTORY", self.store.objects())
+            .env("GIT_LFS_SKIP_SMUDGE", "1")
+            .arg("-c")
+            .arg(lfs)
+    }
+
+    fn failed(&self, error: &Error) -> Meaning {
+        match error {
+            Error::Io(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+                Meaning::Refused(Failure::new(Code::StateUnwritable, error.to_string()))
+            }
+            Error::Io(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                Meaning::Refused(Failure::new(Code::UnreadableFile, error.to_string()))
+            }
+            other => meaning(&self.repo.source_root, other),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! A temporary copy of the user's index, in which hidden edits are shown.
+//!
+//! The copy keeps the index's mtime: a later one loses a racily clean edit. Every entry that git
+//! was told not to look at is entered again without flags *and without stat data*, so that its file
+//! is hashed; clearing the flags alone misses same-size edits (`shared/performance.md`).
+
+use std::fs::FileTimes;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::domain::oid::Oid;
+use crate::git::error::{Error, path_of};
+use crate::git::program::{Git, finish};
+use crate::process::command::Command;
+
+/// One index entry, as `ls-files -v -s -z` tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// `H`, or what hides it: lower case for assume-unchanged, `S` or `s` for skip-worktree.
+    tag: u8,
+    /// The mode, as git prints it.
+    mode: String,
+    /// The object.
+    pub(crate) oid: Oid,
+    /// 0, or the side of a conflict.
+    stage: u8,
+    /// The path.
+    pub(crate) path: Vec<u8>,
+}
+
+impl Entry {
+    /// Whether it is a submodule that is in no conflict.
+    pub(crate) fn is_gitlink(&self) -> bool {
+        self.mode == "160000"
+    }
+    fn is_hidden(&self) -> bool {
+        self.stage == 0 && (self.is_skipped() || self.tag.is_ascii_lowercase())
+    }
+    fn is_skipped(&self) -> bool {
+        self.tag.eq_ignore_ascii_case(&b'S')
+    }
+    /// The line that enters it anew, with this object.
+    fn line(&self, oid: &Oid) -> Vec<u8> {
+        let mut line = format!("{} {oid} {}\t", self.mode, self.stage).into_bytes();
+        line.extend_from_slice(&self.path);
+        line.push(0);
+        line
+    }
+}
+
+/// Whether absent files of flagged entries are absent by the checkout's own rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Checkout {
+    /// Every file of the index should be there.
+    Full,
+    /// `core.sparseCheckout`: what is flagged and absent stays as it is.
+    Sparse,
+}
+
+/// A temporary index beside one working tree.
+#[derive(Debug)]
+pub(crate) struct TemporaryIndex {
+    folder: tempfile::TempDir,
+}
+
+impl TemporaryIndex {
+    /// Copies the index of `git_dir`; without one, there is none to copy.
+    pub(crate) fn copy(git_dir: &Path, temporary: &Path) -> io::Result<(Self, Seed)> {
+        let folder = tempfile::Builder::new()
+            .prefix("index-")
+            .tempdir_in(temporary)?;
+        let copy = Self { folder };
+        let seed = match fs_err::File::open(git_dir.join("index")) {
+            Ok(mut index) => {
+                let modified = index.metadata()?.modified()?;
+                let mut target = fs_err::File::create_new(copy.path())?;
+                io::copy(&mut index, &mut target)?;
+                let times = FileTimes::new().set_modified(modified);
+                target.file().set_times(times)?;
+                Seed::Index
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Seed::Nothing,
+            Err(error) => return Err(error),
+        };
+        Ok((copy, seed))
+    }
+
+    /// Where it lies.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("index")
+    }
+
+    /// A git process in `root` that uses this index and never writes beside the user's.
+    pub(crate) fn command(&self, git: &Git, root: &Path) -> Command {
+        git.command(root)
+            .env("GIT_INDEX_FILE", self.path())
+            // A split index writes its shared half into the user's git directory; a cache of
+            // untracked files is trusted without looking.
+            .args(["-c", "core.splitIndex=false"])
+            .args(["-c", "core.untrackedCache=false"])
+    }
+}
+
+/// What a temporary index was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seed {
+    /// The user's index.
+    Index,
+    /// The user has no index: HEAD is read into it.
+    Nothing,
+}
+
+/// Lists the index with its flags as they are stored, and returns the raw listing beside it.
+pub(crate) fn list(command: &Command) -> Result<(Vec<Entry>, Vec<u8>), Error> {
+    // Otherwise git hides the flag of a file that is present outside a sparse checkout's patterns,
+    // and with it that its stat data cannot be trusted.
+    let command = command
+        .clone()
+        .args(["-c", "sparse.expectFilesOutsideOfPatterns=true"])
+        .args(["ls-files", "-v", "-s", "-z"]);
+    let listing = finish(&command)?;
+    let entries = listing
+        .split(|byte| *byte == 0)
+        .filter(|line| !line.is_empty())
+        .map(|line| parse(line).ok_or_else(|| Error::answer("git ls-files", line)))
+        .collect::<Result<_, _>>()?;
+    Ok((entries, listing))
+}
+
+/// `<tag> <mode> <oid> <stage>\t<path>`.
+fn parse(line: &[u8]) -> Option<Entry> {
+    let tab = line.iter().position(|byte| *byte == b'\t')?;
+    let mut words = std::str::from_utf8(&line[..tab]).ok()?.split(' ');
+    let [tag] = words.next()?.as_bytes() else {
+        return None;
+    };
+    let mode = words.next()?.to_owned();
+    let oid = Oid::parse(words.next()?)?;
+    let stage = words.next()?.parse().ok()?;
+    Some(Entry {
+        tag: *tag,
+        mode,
+        oid,
+        stage,
+        path: line[tab + 1..].to_vec(),
+    })
+}
+
+/// The `--index-info` lines that show what is hidden and where submodules stand.
+///
+/// `heads` are the submodules whose HEAD is known. A hidden entry whose file is absent is entered
+/// again too, so that a hidden deletion shows, except where a sparse checkout leaves it out.
+pub(crate) fn corrections(
+    root: &Path,
+    entries: &[Entry],
+    checkout: Checkout,
+    heads: &[(Vec<u8>, Oid)],
+) -> io::Result<Vec<u8>> {
+    let mut lines = Vec::new();
+    for entry in entries {
+        let head = heads
+            .iter()
+            .find(|(path, _)| *path == entry.path && entry.stage == 0)
+            .map(|(_, head)| head);
+        let shows = entry.is_hidden()
+            && (checkout == Checkout::Full || !entry.is_skipped() || exists(root, &entry.path)?);
+        if shows || head.is_some_and(|head| *head != entry.oid) {
+            lines.extend(entry.line(head.unwrap_or(&entry.oid)));
+        }
+    }
+    Ok(lines)
+}
+
+fn exists(root: &Path, path: &[u8]) -> io::Result<bool> {
+    match fs_err::symlink_metadata(root.join(path_of(path))) {
+        Ok(_) => Ok(true),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Enters the lines into the temporary index.
+pub(crate) fn enter(command: &Command, lines: Vec<u8>) -> Result<(), Error> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let command = command.clone().args(["update-index", "-z", "--index-info"]);
+    finish(&command.stdin(lines)).map(drop)
+}

@@ -1,0 +1,113 @@
+//! Measuring again: did what is under review move? (design, section 5)
+
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::identity::{Pin, Remeasured};
+use crate::domain::oid::Oid;
+use crate::domain::path::RepoPath;
+use crate::domain::run_spec::RunSpec;
+use crate::git::error::Error;
+use crate::git::object::is_ancestor;
+use crate::git::program::{Git, finish};
+use crate::git::repository::Repository;
+use crate::git::snapshot::Pinning;
+use crate::git::store::ReviewStore;
+
+/// Measures the source again by the function that pinned it, and names what moved.
+///
+/// # Errors
+/// A source that came to hold something that no snapshot can hold is `SourceMoved`, one that does
+/// not hold still `SourceUnquietLater`, a base that is gone `BaseMoved`. Anything that keeps us from
+/// knowing is `MeasureFailed`: never "unchanged", never "stale".
+pub fn measure(
+    git: &Git,
+    repo: &Repository,
+    store: &ReviewStore,
+    spec: &RunSpec,
+    pinned: &Pin,
+) -> Result<Remeasured, Failure> {
+    let pinning = Pinning {
+        git,
+        repo,
+        store,
+        spec,
+    };
+    let pin = pinning.take(Some(pinned)).map_err(translated)?;
+    compare(git, repo, store, pinned, pin).map_err(|error| error.into_failure(Code::MeasureFailed))
+}
+
+fn compare(
+    git: &Git,
+    repo: &Repository,
+    store: &ReviewStore,
+    pinned: &Pin,
+    pin: Pin,
+) -> Result<Remeasured, Error> {
+    let moved_paths = moved(
+        git,
+        store,
+        &pinned.identity.content_tree,
+        &pin.identity.content_tree,
+    )?;
+    let base_rewound = match (&pinned.base_tip, &pin.base_tip) {
+        (None, None) => false,
+        (Some(old), Some(new)) => !is_ancestor(git, &repo.git_dir, old, new)?,
+        (Some(_), None) | (None, Some(_)) => true,
+    };
+    let head_descends = is_ancestor(
+        git,
+        &repo.git_dir,
+        &pinned.identity.head,
+        &pin.identity.head,
+    )?;
+    Ok(Remeasured {
+        pin,
+        moved_paths,
+        base_rewound,
+        head_descends,
+    })
+}
+
+/// Paths whose content differs between two content trees.
+fn moved(git: &Git, store: &ReviewStore, old: &Oid, new: &Oid) -> Result<Vec<RepoPath>, Error> {
+    if old == new {
+        return Ok(Vec::new());
+    }
+    let command = git.on(store.git_dir()).args([
+        "diff-tree",
+        "-r",
+        "-z",
+        "--name-only",
+        "--no-renames",
+        "--ignore-submodules=none",
+        old.as_str(),
+        new.as_str(),
+    ]);
+    let paths: Vec<RepoPath> = finish(&command)?
+        .split(|byte| *byte == 0)
+        .filter(|path| !path.is_empty())
+        .map(RepoPath::new)
+        .collect();
+    if paths.is_empty() {
+        return Err(Error::answer("git diff-tree", b"no path between two trees"));
+    }
+    Ok(paths)
+}
+
+/// What a refusal means once a round is open.
+fn translated(failure: Failure) -> Failure {
+    let code = match failure.code {
+        Code::SourceNotQuiet => Code::SourceUnquietLater,
+        // The content did move: to something that no snapshot can hold (T-006).
+        Code::NestedRepository
+        | Code::DirtySubmodule
+        | Code::UnreadableFile
+        | Code::FilterNotAllowed
+        | Code::OperationInProgress
+        | Code::UnbornBranch => Code::SourceMoved,
+        Code::BaseUnknown | Code::BaseNotAncestor | Code::NoCommonHistory => Code::BaseMoved,
+        // Every other reason says that we do not know.
+        _ => Code::MeasureFailed,
+    };
+    Failure { code, ..failure }
+}

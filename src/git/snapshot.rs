@@ -1,0 +1,233 @@
+//! Pinning: a round's identity, with the snapshot that holds it (design, section 5).
+
+use std::path::Path;
+
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::id::RoundNumber;
+use crate::domain::identity::{Identity, Pin};
+use crate::domain::oid::Oid;
+use crate::domain::run_spec::{BaseSpec, RunSpec};
+use crate::git::base::{apart, count, merge_base, not_ancestor, stale_notice};
+use crate::git::capture::{Capture, Source};
+use crate::git::config::GitConfig;
+use crate::git::content::store_content_tree;
+use crate::git::error::Error;
+use crate::git::facts::Facts;
+use crate::git::object::is_ancestor;
+use crate::git::program::Git;
+use crate::git::refuse::{Meaning, not_quiet, operation_in_progress};
+use crate::git::repository::Repository;
+use crate::git::snapshot_commit::{Objects, keep, pack, write};
+use crate::git::store::ReviewStore;
+use crate::git::tripwire;
+
+/// How often a source that changes while it is captured is tried.
+const TRIES: u32 = 3;
+
+/// Captures the source into the review store, packs it there and measures it.
+///
+/// # Errors
+/// Every refusal of section 5 under its code; a source that does not hold still is
+/// `SourceNotQuiet` in the first round and `SourceUnquietLater` after it; git errors are
+/// `GitFailed`. Nothing of a failed capture is used.
+pub fn pin(
+    git: &Git,
+    repo: &Repository,
+    store: &ReviewStore,
+    spec: &RunSpec,
+    round: RoundNumber,
+) -> Result<Pin, Failure> {
+    let pinning = Pinning {
+        git,
+        repo,
+        store,
+        spec,
+    };
+    let mut pin = pinning
+        .take(None)
+        .map_err(|failure| later(failure, round))?;
+    if round.0 == 1
+        && let BaseSpec::MergeBase { resolved, .. } = &spec.base
+    {
+        pin.notices
+            .extend(stale_notice(git, &repo.git_dir, resolved)?);
+    }
+    pack(git, store, &pin.snapshot, &pin.identity.base)?;
+    store.hold(&format!("{}/{round}", spec.loop_id), &pin.snapshot)?;
+    if spec.keep_snapshots {
+        let name = format!("refs/run-loop/{}/{round}", spec.loop_id);
+        keep(git, repo, store, &name, &pin)?;
+    }
+    Ok(pin)
+}
+
+/// In a later round a source that does not hold still is stale (4), not refused (3).
+fn later(failure: Failure, round: RoundNumber) -> Failure {
+    if round.0 > 1 && failure.code == Code::SourceNotQuiet {
+        Failure {
+            code: Code::SourceUnquietLater,
+            ..failure
+        }
+    } else {
+        failure
+    }
+}
+
+/// One measurement, and everything it needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pinning<'a> {
+    pub(crate) git: &'a Git,
+    pub(crate) repo: &'a Repository,
+    pub(crate) store: &'a ReviewStore,
+    pub(crate) spec: &'a RunSpec,
+}
+
+/// The base as it stands now.
+struct Base {
+    commit: Oid,
+    commits: u32,
+    behind: u32,
+    notices: Vec<String>,
+}
+
+impl Pinning<'_> {
+    /// Measures the source: the same function for all three measurements of a round.
+    ///
+    /// `pinned` is the round's pin in a later one: its snapshot must still be there, and is the new
+    /// one's too where nothing moved.
+    pub(crate) fn take(&self, pinned: Option<&Pin>) -> Result<Pin, Failure> {
+        self.store.refresh(self.repo)?;
+        let mut last = String::new();
+        for _ in 0..TRIES {
+            match self.attempt(pinned) {
+                Ok(pin) => return Ok(pin),
+                Err(Meaning::Refused(failure)) => return Err(failure),
+                Err(Meaning::Unquiet(what)) => last = what,
+            }
+        }
+        Err(not_quiet(&self.repo.source_root, &last))
+    }
+
+    fn attempt(&self, pinned: Option<&Pin>) -> Result<Pin, Meaning> {
+        let (git, repo, spec) = (self.git, self.repo, self.spec);
+        if !spec.allow_in_progress {
+            operation_in_progress(git, repo)?;
+        }
+        let facts = Facts::read(git, repo, &spec.base)?;
+        let base = self.base(&facts)?;
+        let config = GitConfig::read(&git.command(&repo.source_root))?;
+        let source = Source {
+            git,
+            repo,
+            store: self.store,
+            config: &config,
+            allow_filters: &spec.allow_filters,
+        };
+        let Capture { tree, index } = source.capture()?;
+        let objects = Objects::read(self, &base.commit, &tree, pinned)?;
+        if objects.head != facts.head {
+            return Err(Meaning::Unquiet(format!(
+                "HEAD went from {} to {}",
+                facts.head, objects.head
+            )));
+        }
+        let content = |tree: &Oid, has_reports: bool| {
+            if has_reports {
+                store_content_tree(git, self.store.git_dir(), tree, &spec.reports)
+            } else {
+                Ok(tree.clone())
+            }
+        };
+        let dirty = tree != facts.head_tree;
+        let snapshot = if dirty {
+            write(git, self.store, &tree, &facts.head, &objects.head_time)?
+        } else {
+            facts.head.clone()
+        };
+        Ok(Pin {
+            base_content_tree: content(&objects.base_tree, objects.base_has_reports)?,
+            identity: Identity {
+                content_tree: content(&tree, objects.has_reports)?,
+                base: base.commit,
+                head: facts.head.clone(),
+                tree,
+            },
+            snapshot,
+            tripwire: tripwire::read(
+                repo,
+                &facts,
+                &config,
+                index,
+                Path::new(&spec.control_root),
+                &spec.reports,
+            )?,
+            base_tip: facts.tip,
+            branch: facts.branch,
+            commits: base.commits,
+            behind: base.behind,
+            dirty,
+            notices: base.notices,
+        })
+    }
+
+    fn base(&self, facts: &Facts) -> Result<Base, Failure> {
+        let (git, dir, head) = (self.git, &self.repo.git_dir, &facts.head);
+        let (given, start, must_be_ancestor) = match &self.spec.base {
+            BaseSpec::StartHead { head: start } => {
+                return Ok(Base {
+                    commits: if start == head {
+                        0
+                    } else {
+                        count(git, dir, start, head)?
+                    },
+                    commit: start.clone(),
+                    behind: 0,
+                    notices: Vec::new(),
+                });
+            }
+            BaseSpec::MergeBase {
+                given,
+                tip,
+                must_be_ancestor,
+                ..
+            } => (given, tip, *must_be_ancestor),
+        };
+        let tip = facts
+            .tip
+            .as_ref()
+            .ok_or_else(|| Error::answer("git rev-parse", b"no base"))?;
+        let (commit, several) = merge_base(git, self.repo, given, tip, head)?;
+        if must_be_ancestor && commit != *tip {
+            return Err(not_ancestor(self.repo, given, tip, head));
+        }
+        let (behind, mut commits) = apart(git, dir, tip, head)?;
+        let mut notices = Vec::new();
+        if tip != start {
+            let how = if is_ancestor(git, dir, start, tip)? {
+                "moved forward"
+            } else {
+                "was rewound"
+            };
+            notices.push(format!("{given} {how} during the run: {start} to {tip}"));
+        }
+        if several > 1 {
+            // Only then can commits of HEAD be in the base's history and not below the merge base.
+            commits = count(git, dir, &commit, head)?;
+            notices.push(format!(
+                "{given} and HEAD have {several} merge bases; the one that git picks is {commit}"
+            ));
+        }
+        if behind > 0 {
+            notices.push(format!(
+                "{given} has {behind} commit(s) that HEAD lacks; the change is judged against {commit}"
+            ));
+        }
+        Ok(Base {
+            commit,
+            commits,
+            behind,
+            notices,
+        })
+    }
+}

@@ -1,0 +1,219 @@
+//! The snapshot as a commit in the review store, and keeping it there.
+
+use crate::domain::failure::Failure;
+use crate::domain::identity::Pin;
+use crate::domain::oid::Oid;
+use crate::git::content::batch_item;
+use crate::git::error::Error;
+use crate::git::object::read_oid;
+use crate::git::program::{Git, finish};
+use crate::git::repository::Repository;
+use crate::git::snapshot::Pinning;
+use crate::git::store::ReviewStore;
+
+/// What one process reads about the objects of a pin.
+#[derive(Debug)]
+pub(crate) struct Objects {
+    /// HEAD, read after the capture.
+    pub(crate) head: Oid,
+    /// When HEAD was committed, as git writes it: `<seconds> <zone>`.
+    pub(crate) head_time: String,
+    /// The base's tree.
+    pub(crate) base_tree: Oid,
+    /// Whether the base has something at the reports folder's path.
+    pub(crate) base_has_reports: bool,
+    /// Whether the snapshot has.
+    pub(crate) has_reports: bool,
+}
+
+impl Objects {
+    pub(crate) fn read(
+        pinning: &Pinning<'_>,
+        base: &Oid,
+        tree: &Oid,
+        pinned: Option<&Pin>,
+    ) -> Result<Self, Failure> {
+        let Pinning {
+            git,
+            repo,
+            store,
+            spec,
+        } = pinning;
+        let reports = spec.reports.replace('\n', "?");
+        let mut input = format!("HEAD\n{base}\n{base}:{reports}\n{tree}:{reports}\n");
+        if let Some(pin) = pinned {
+            input.push_str(&format!("{}\n", pin.snapshot));
+        }
+        let command = git
+            .command(&repo.source_root)
+            .env("GIT_OBJECT_DIRECTORY", store.objects())
+            .args(["cat-file", "--batch"])
+            .stdin(input);
+        let answer = finish(&command)?;
+        let (head, rest) = commit(&answer)?;
+        let (base_commit, rest) = commit(rest)?;
+        let (base_has_reports, rest) = present(rest)?;
+        let (has_reports, rest) = present(rest)?;
+        let rest = match pinned {
+            None => rest,
+            // T-204: a snapshot that somebody pruned must not be made again in silence.
+            Some(pin) => {
+                let (snapshot, rest) = commit(rest)?;
+                if snapshot.tree != pin.identity.tree {
+                    return Err(Error::answer("git cat-file", b"another snapshot").into());
+                }
+                rest
+            }
+        };
+        if !rest.is_empty() {
+            return Err(Error::answer("git cat-file --batch", rest).into());
+        }
+        Ok(Self {
+            head: head.oid,
+            head_time: head.time,
+            base_tree: base_commit.tree,
+            base_has_reports,
+            has_reports,
+        })
+    }
+}
+
+struct Commit {
+    oid: Oid,
+    tree: Oid,
+    time: String,
+}
+
+/// One commit of `cat-file --batch`.
+fn commit(answer: &[u8]) -> Result<(Commit, &[u8]), Error> {
+    let (bytes, rest) = batch_item(answer, "commit")?;
+    let word = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
+    let nonsense = || Error::answer("git cat-file commit", bytes);
+    let mut lines = bytes.split(|byte| *byte == b'\n').map(word);
+    let tree = lines
+        .next()
+        .and_then(|line| Oid::parse(line.strip_prefix("tree ")?))
+        .ok_or_else(nonsense)?;
+    let committer = lines
+        .take_while(|line| !line.is_empty())
+        .find(|line| line.starts_with("committer "))
+        .unwrap_or_default();
+    let oid = answer
+        .split(|byte| *byte == b' ')
+        .next()
+        .and_then(|oid| Oid::parse(std::str::from_utf8(oid).ok()?))
+        .ok_or_else(nonsense)?;
+    Ok((
+        Commit {
+            oid,
+            tree,
+            time: time_of(&committer),
+        },
+        rest,
+    ))
+}
+
+/// The time of a committer line; a damaged one counts as the epoch.
+fn time_of(committer: &str) -> String {
+    let mut words = committer.rsplit(' ');
+    let (zone, seconds) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let sound =
+        digits(seconds) && zone.len() == 5 && zone.starts_with(['+', '-']) && digits(&zone[1..]);
+    if sound {
+        format!("{seconds} {zone}")
+    } else {
+        "0 +0000".to_owned()
+    }
+}
+
+/// Whether the next answer is an object or says that there is none.
+fn present(answer: &[u8]) -> Result<(bool, &[u8]), Error> {
+    let end = answer
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .ok_or_else(|| Error::answer("git cat-file --batch", answer))?;
+    if answer[..end].ends_with(b" missing") {
+        return Ok((false, &answer[end + 1..]));
+    }
+    ["tree", "blob", "commit"]
+        .iter()
+        .find_map(|kind| batch_item(answer, kind).ok())
+        .map(|(_, rest)| (true, rest))
+        .ok_or_else(|| Error::answer("git cat-file --batch", &answer[..end]))
+}
+
+/// Wraps a tree in a commit on HEAD, on no branch and not in the user's name (row M-061).
+///
+/// Its time is HEAD's, so that the same state always gives the same commit.
+pub(crate) fn write(
+    git: &Git,
+    store: &ReviewStore,
+    tree: &Oid,
+    head: &Oid,
+    time: &str,
+) -> Result<Oid, Error> {
+    let mut command = git
+        .on(store.git_dir())
+        .args(["-c", "i18n.commitEncoding=UTF-8"])
+        .args(["commit-tree", tree.as_str(), "-p", head.as_str()])
+        .args(["-m", "run-loop snapshot"]);
+    for who in ["AUTHOR", "COMMITTER"] {
+        command = command
+            .env(format!("GIT_{who}_NAME"), "run-loop")
+            .env(format!("GIT_{who}_EMAIL"), "run-loop@localhost")
+            .env(format!("GIT_{who}_DATE"), format!("@{time}"));
+    }
+    read_oid("git commit-tree", &finish(&command)?)
+}
+
+/// Packs everything of `snapshot ^base` into the store, so that no garbage collection in the
+/// user's repository can take it away.
+pub(crate) fn pack(
+    git: &Git,
+    store: &ReviewStore,
+    snapshot: &Oid,
+    base: &Oid,
+) -> Result<(), Error> {
+    let mut command = git.on(store.git_dir()).args([
+        "pack-objects",
+        "--revs",
+        "--non-empty",
+        "--delta-base-offset",
+        "-q",
+    ]);
+    if store.is_promisor() {
+        // What the remote has promised stays with it; nothing is fetched for packing.
+        command = command.arg("--exclude-promisor-objects");
+    }
+    let command = command
+        .arg(store.objects().join("pack/pack"))
+        .stdin(format!("{snapshot}\n^{base}\n"));
+    finish(&command).map(drop)
+}
+
+/// Copies a snapshot into the user's repository under a ref: `--keep-snapshots`.
+pub(crate) fn keep(
+    git: &Git,
+    repo: &Repository,
+    store: &ReviewStore,
+    name: &str,
+    pin: &Pin,
+) -> Result<(), Error> {
+    if pin.dirty {
+        let pack = git
+            .on(store.git_dir())
+            .args(["pack-objects", "--revs", "--stdout", "-q"])
+            .stdin(format!("{}\n^{}\n", pin.snapshot, pin.identity.head));
+        let pack = finish(&pack)?;
+        finish(
+            &git.on(&repo.common_dir)
+                .args(["unpack-objects", "-q"])
+                .stdin(pack),
+        )?;
+    }
+    let update = git
+        .on(&repo.common_dir)
+        .args(["update-ref", name, pin.snapshot.as_str()]);
+    finish(&update).map(drop)
+}

@@ -1,0 +1,155 @@
+//! What no job may touch, as digests (design, section 6).
+
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use fs_err::os::unix::fs::OpenOptionsExt as _;
+use rustix::fs::OFlags;
+use sha2::{Digest as _, Sha256};
+
+use crate::domain::digest::Digest;
+use crate::domain::failure::Failure;
+use crate::domain::identity::Tripwire;
+use crate::git::config::GitConfig;
+use crate::git::error::{Error, path_of};
+use crate::git::facts::Facts;
+use crate::git::repository::Repository;
+
+/// Reads the tripwire; `index` is the digest that the capture took.
+pub(crate) fn read(
+    repo: &Repository,
+    facts: &Facts,
+    config: &GitConfig,
+    index: Digest,
+    control_root: &Path,
+    reports: &str,
+) -> Result<Tripwire, Failure> {
+    let digest = |places: &[&Path]| digest(places).map_err(|error| Failure::from(Error::Io(error)));
+    let mut hooks = vec![repo.common_dir.join("hooks")];
+    if let Some(path) = config.last("core.hookspath") {
+        hooks.push(repo.source_root.join(path_of(path)));
+    }
+    let hooks: Vec<&Path> = hooks.iter().map(AsRef::as_ref).collect();
+    let (shared, own) = (repo.common_dir.join("info"), repo.git_dir.join("info"));
+    let approvals = control_root.join(reports).join("approvals");
+    Ok(Tripwire {
+        head_ref: facts
+            .branch
+            .clone()
+            .unwrap_or_else(|| "detached".to_owned()),
+        branch_tip: facts.head.clone(),
+        config: config.local_digest(),
+        hooks: digest(&hooks)?,
+        info: digest(&[&shared, &own])?,
+        index,
+        manifests: digest(&[&approvals])?,
+    })
+}
+
+/// The digest of whole folders: names, kinds, modes, bytes; links by their target, unfollowed.
+fn digest(places: &[&Path]) -> io::Result<Digest> {
+    let mut hasher = Sha256::new();
+    for place in places {
+        feed(&mut hasher, place)?;
+    }
+    Ok(Digest::from_hasher(hasher))
+}
+
+fn feed(hasher: &mut Sha256, path: &Path) -> io::Result<()> {
+    let meta = match fs_err::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            hasher.update(b"absent;");
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    hasher.update(format!("{:o};", meta.mode()));
+    if meta.is_symlink() {
+        field(hasher, fs_err::read_link(path)?.as_os_str().as_bytes());
+    } else if meta.is_dir() {
+        let mut names = Vec::new();
+        for entry in fs_err::read_dir(path)? {
+            names.push(entry?.file_name());
+        }
+        names.sort();
+        // Git itself writes `info/refs` when it packs; it is read only by old http clients.
+        names.retain(|name| !(name == "refs" && path.ends_with("info")));
+        hasher.update(format!("{};", names.len()));
+        for name in names {
+            field(hasher, name.as_bytes());
+            feed(hasher, &path.join(name))?;
+        }
+    } else if meta.is_file() {
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let mut file = fs_err::OpenOptions::new();
+        file.read(true)
+            .custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
+        let mut file = file.open(path)?;
+        let mut inner = Sha256::new();
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match file.read(&mut buffer)? {
+                0 => break,
+                read => inner.update(&buffer[..read]),
+            }
+        }
+        hasher.update(inner.finalize());
+    }
+    Ok(())
+}
+
+/// Bytes with their length before them, so that no two lists of names feed the same bytes.
+fn field(hasher: &mut Sha256, bytes: &[u8]) {
+    hasher.update(format!("{};", bytes.len()));
+    hasher.update(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::digest;
+
+    #[test]
+    fn every_kind_of_change_moves_the_digest_and_nothing_is_followed_or_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let hooks = folder.path().join("hooks");
+        let now = || digest(&[&hooks]).unwrap();
+        let mut seen = vec![now()];
+        let mut moved = |what: &str| {
+            let digest = now();
+            assert!(!seen.contains(&digest), "{what} is seen");
+            seen.push(digest);
+        };
+        fs_err::create_dir(&hooks).unwrap();
+        moved("a new folder");
+        fs_err::write(hooks.join("pre-commit"), "exit 0").unwrap();
+        moved("a new file");
+        fs_err::write(hooks.join("pre-commit"), "exit 1").unwrap();
+        moved("an edit of the same size");
+        let executable = std::fs::Permissions::from_mode(0o755);
+        fs_err::set_permissions(hooks.join("pre-commit"), executable).unwrap();
+        moved("a mode");
+        symlink("/nonexistent", hooks.join("post-merge")).unwrap();
+        moved("a link");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            hooks.join("fifo"),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        )
+        .unwrap();
+        moved("a FIFO");
+        fs_err::rename(hooks.join("pre-commit"), hooks.join("pre-push")).unwrap();
+        moved("a rename");
+    }
+}
