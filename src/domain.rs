@@ -25,5 +25,6 @@ pub mod policy;
 pub mod run_spec;
 pub mod severity;
 pub mod slot;
+pub mod summary;
 pub mod time;
 pub mod verdict;

@@ -5,11 +5,15 @@
 //! world (git, processes, files, clocks) is an adapter at the rim. `docs/architecture.md` says
 //! which module owns what, and a test holds it true.
 
+pub mod agent;
 pub mod checks;
 pub mod cli;
 pub mod config;
+pub mod contract;
 pub mod domain;
 pub mod engine;
+pub mod gate;
 pub mod git;
 pub mod process;
 pub mod promote;
+pub mod store;

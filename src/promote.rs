@@ -1,6 +1,6 @@
 //! Publishing the evidence of an approved identity: reports, sidecars and, last, the manifest.
 //!
-//! Owns: the permit that only a passed, re-measured, still locked round can build, the
+//! Owns: the [`Permit`] that only a passed, re-measured, still locked round can build, the
 //! [`Sidecar`] and [`Manifest`] formats, and the writing of both. Never: running agents, deciding
 //! verdicts.
 //!
@@ -13,12 +13,18 @@
 //! Tests: beside the code, and `tests/gate.rs`.
 
 pub mod canonical;
+mod compose;
 pub mod layout;
 pub mod manifest;
+mod normalise;
+pub mod permit;
+mod publish;
 pub mod round;
 pub mod schema;
 pub mod sidecar;
 
 pub use manifest::Manifest;
+pub use permit::Permit;
+pub use publish::publish;
 pub use round::{ApprovedRound, EndedJob, SettledSlot};
 pub use sidecar::Sidecar;

@@ -7,5 +7,13 @@
 
 mod support;
 
+#[path = "process/dispatch.rs"]
+mod dispatch;
+#[path = "process/job.rs"]
+mod job;
+#[path = "process/job_folder.rs"]
+mod job_folder;
+#[path = "process/report_file.rs"]
+mod report_file;
 #[path = "process/supervise.rs"]
 mod supervise;

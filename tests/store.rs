@@ -1,1 +1,27 @@
-//! Tests of the `store` area through its public surface.
+//! What is kept: journals and their damage, locks, folders, artifacts, the index.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::expect_used,
+    reason = "tests look at the world without the product's adapters"
+)]
+
+#[path = "store/artifacts.rs"]
+mod artifacts;
+#[path = "store/attestation.rs"]
+mod attestation;
+#[path = "store/damage.rs"]
+mod damage;
+#[path = "store/disk.rs"]
+mod disk;
+#[path = "store/folders.rs"]
+mod folders;
+#[path = "store/index.rs"]
+mod index;
+#[path = "store/journal.rs"]
+mod journal;
+#[path = "store/lock.rs"]
+mod lock;
+#[path = "store/sample.rs"]
+mod sample;

@@ -68,7 +68,8 @@ fn message(error: &clap::Error) -> String {
         .lines()
         .take_while(|line| !line.starts_with("Usage:"))
         .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"))
+        .filter(|line| !line.is_empty())
+        .filter(|line| !line.starts_with("tip: to pass") && !line.starts_with("For more"))
         .collect();
     let first = lines.join("; ");
     let first = first.strip_prefix("error: ").unwrap_or(&first);

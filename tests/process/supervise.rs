@@ -143,8 +143,8 @@ async fn one_term_only() {
     let bench = Bench::new();
     let point = bench.point("ready");
     let command = bench.script(
-        "n=0; trap 'n=$((n+1))' TERM; echo x > ready; \
-         sleep 1000 & wait $!; sleep 0.2 & wait $!; echo $n; exit 0",
+        "n=0; trap 'n=$((n+1))' TERM; sleep 1000 & child=$!; echo x > ready; \
+         wait $child; sleep 0.2 & wait $!; echo $n; exit 0",
     );
     let stop = CancellationToken::new();
     let asked = tokio::task::spawn_blocking({
@@ -360,7 +360,7 @@ async fn a_program_gets_only_the_environment_it_was_given() {
 async fn refused(command: &Command, bench: &Bench) -> (Code, String, Vec<String>) {
     let done = supervise(command, bench.limits(NEVER), CancellationToken::new()).await;
     let Ended::NotStarted { failure } = done.ended else {
-        panic!("it started: {:?}", done.ended)
+        unreachable!("it started: {:?}", done.ended)
     };
     (failure.code, failure.message, failure.next.0)
 }

@@ -1,0 +1,171 @@
+//! The folder of one job: what it is given, and where its report is expected.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use std::os::unix::fs::DirBuilderExt as _;
+
+use crate::agent::folder::Folder;
+use crate::agent::report_file::{self, ReportFile};
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::id::{JobId, LoopId};
+
+const PROMPT: &str = "prompt.md";
+const EVIDENCE: &str = "evidence";
+const REPORT: &str = "report.md";
+const INBOX: &str = "inbox";
+const TEMPORARY: &str = "tmp";
+const EMPTY: &str = "empty";
+
+/// A job's folder, `<cache>/jobs/<loop>/<job>/`, and beside it `<job>.capture/` for its output.
+///
+/// # Invariants
+/// Made for one job and never used again: there is no earlier report in it (scenarios S11, V18).
+#[derive(Debug)]
+pub struct JobFolder {
+    folder: Folder,
+    capture: Folder,
+}
+
+impl JobFolder {
+    /// Makes the folder: the prompt, and a copy of the round's evidence where the job may see it.
+    /// What was made of it is removed when it cannot be completed (row M-103).
+    ///
+    /// # Errors
+    /// When the folder exists, or anything of it cannot be written.
+    pub fn create(
+        cache_root: &Path,
+        loop_id: LoopId,
+        job: JobId,
+        prompt: &[u8],
+        evidence: Option<&Path>,
+    ) -> Result<Self, Failure> {
+        if prompt.iter().all(u8::is_ascii_whitespace) {
+            // Row M-105.
+            let message = format!("the prompt of job {job} is empty");
+            return Err(Failure::new(Code::Internal, message));
+        }
+        Self::make(cache_root, loop_id, job, prompt, evidence).map_err(|error| {
+            let message = format!("the folder of job {job} cannot be made: {error}");
+            let cache = cache_root.display().to_string();
+            Failure::new(Code::StateUnwritable, message).next(["ls", "-ld", "--", &cache])
+        })
+    }
+
+    fn make(
+        cache_root: &Path,
+        loop_id: LoopId,
+        job: JobId,
+        prompt: &[u8],
+        evidence: Option<&Path>,
+    ) -> io::Result<Self> {
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(cache_root)?;
+        let jobs = Folder::open(cache_root)?.enter("jobs")?;
+        let of_loop = jobs.enter(loop_id.to_string())?;
+        let folder = of_loop.make(job.to_string())?;
+        let made = of_loop.make(format!("{job}.capture")).and_then(|capture| {
+            let job_folder = Self { folder, capture };
+            job_folder.fill(prompt, evidence)?;
+            Ok(job_folder)
+        });
+        if made.is_err() {
+            // The first error is the one to tell.
+            drop(remove(&of_loop.path().join(job.to_string())));
+            drop(remove(&of_loop.path().join(format!("{job}.capture"))));
+        }
+        made
+    }
+
+    fn fill(&self, prompt: &[u8], evidence: Option<&Path>) -> io::Result<()> {
+        self.folder.write(PROMPT, prompt)?;
+        for name in [INBOX, TEMPORARY, EMPTY] {
+            self.folder.make(name)?;
+        }
+        if let Some(evidence) = evidence {
+            let copy = self.folder.make(EVIDENCE)?;
+            Folder::open(evidence)?.copy_into(&copy)?;
+        }
+        Ok(())
+    }
+
+    /// The folder itself.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+    /// The prompt, until the job has ended.
+    #[must_use]
+    pub fn prompt(&self) -> PathBuf {
+        self.path().join(PROMPT)
+    }
+    /// The copy of the evidence.
+    #[must_use]
+    pub fn evidence(&self) -> PathBuf {
+        self.path().join(EVIDENCE)
+    }
+    /// Where the report is expected, if the file is the job's channel.
+    #[must_use]
+    pub fn report(&self) -> PathBuf {
+        self.path().join(REPORT)
+    }
+    /// Where the job puts messages.
+    #[must_use]
+    pub fn inbox(&self) -> PathBuf {
+        self.path().join(INBOX)
+    }
+    /// The job's temporary folder.
+    #[must_use]
+    pub fn temporary(&self) -> PathBuf {
+        self.path().join(TEMPORARY)
+    }
+    /// An empty folder: the working directory of a job that may see nothing here.
+    #[must_use]
+    pub fn empty(&self) -> PathBuf {
+        self.path().join(EMPTY)
+    }
+    /// Where standard output is captured; the job is not told.
+    #[must_use]
+    pub fn stdout(&self) -> PathBuf {
+        self.capture.path().join("stdout")
+    }
+    /// Where standard error is captured; the job is not told.
+    #[must_use]
+    pub fn stderr(&self) -> PathBuf {
+        self.capture.path().join("stderr")
+    }
+
+    /// Whether anything lies where the report is expected.
+    pub(crate) fn has_report(&self) -> io::Result<bool> {
+        Ok(self.folder.stat(REPORT)?.is_some())
+    }
+    /// Reads the report; only once the job's processes are gone.
+    pub(crate) fn read_report(&self) -> ReportFile {
+        report_file::read(&self.folder, REPORT)
+    }
+    /// Removes the prompt, which holds the job's nonce (row M-102).
+    pub(crate) fn forget_prompt(&self) {
+        // One that the job removed itself is gone as well; `remove` tells of what stays.
+        drop(self.folder.unlink(PROMPT));
+    }
+
+    /// Removes everything; what could not be removed, each with its reason.
+    #[must_use]
+    pub fn remove(self) -> Vec<String> {
+        [self.folder.path(), self.capture.path()]
+            .into_iter()
+            .filter_map(|path| remove(path).err())
+            .map(|error| error.to_string())
+            .collect()
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs_err::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}

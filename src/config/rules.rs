@@ -1,0 +1,198 @@
+//! Settings to the domain's rules: policy, review, checks, reports.
+
+use crate::config::load::Config;
+use crate::config::settings::PolicyEntry;
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::glob::Glob;
+use crate::domain::isolation::Isolation;
+use crate::domain::policy::{Attest, Carry, Policy};
+use crate::domain::run_spec::{CheckSpec, ReviewSpec};
+use crate::domain::slot::SlotName;
+
+/// What an approval must fulfil.
+///
+/// # Errors
+/// `ConfigInvalid` or `NotBuilt`.
+pub fn policy(config: &Config) -> Result<Policy, Failure> {
+    let entry: &PolicyEntry = &config.settings.policy;
+    let attest = match entry.attest.as_str() {
+        "journal" => Attest::Journal,
+        "files" => Attest::Files,
+        other => return Err(not_built(config, "attest", other, "`journal` and `files`")),
+    };
+    let carry = match entry.carry.as_str() {
+        "identity" => Carry::Identity,
+        "none" => Carry::None,
+        other => return Err(not_built(config, "carry", other, "`identity` and `none`")),
+    };
+    let mut require: Vec<SlotName> = Vec::new();
+    for name in &entry.require {
+        let path = ["policy", "require"];
+        let slot = SlotName::parse(name).ok_or_else(|| {
+            config.invalid(
+                &path,
+                &format!("`policy.require` names {name:?}, which is no slot name"),
+            )
+        })?;
+        if !require.contains(&slot) {
+            require.push(slot);
+        }
+    }
+    for paths in entry.allow_unreviewed.iter().map(|allow| &allow.paths) {
+        glob(config, &["policy", "allow-unreviewed"], paths)?;
+    }
+    for paths in entry.allow_findings.iter().map(|allow| &allow.paths) {
+        glob(config, &["policy", "allow-findings"], paths)?;
+    }
+    Ok(Policy {
+        require,
+        attest,
+        carry,
+        up_to_date: entry.up_to_date,
+        families: entry.families,
+        allow_unreviewed: entry.allow_unreviewed.clone(),
+        allow_findings: entry.allow_findings.clone(),
+    })
+}
+
+/// The rules of the review. Isolation and remote review are not read from any file: a run lowers
+/// them by option only.
+///
+/// # Errors
+/// `ConfigInvalid`.
+pub fn review(
+    config: &Config,
+    isolation: Option<Isolation>,
+    remote_diff_only: bool,
+) -> Result<ReviewSpec, Failure> {
+    let review = &config.settings.review;
+    for pattern in &review.exclude {
+        glob(config, &["review", "exclude"], pattern)?;
+    }
+    Ok(ReviewSpec {
+        max_rounds: review.max_rounds,
+        fail_on: review.fail_on,
+        quorum: review.quorum,
+        isolation: isolation.unwrap_or(Isolation::Worktree),
+        remote_diff_only,
+        max_parallel: review.max_parallel,
+        diff_cap: review.diff_cap,
+        exclude: review.exclude.clone(),
+    })
+}
+
+/// The commands of `checks`.
+///
+/// # Errors
+/// `ConfigInvalid` when two have one name.
+pub fn checks(config: &Config) -> Result<Vec<CheckSpec>, Failure> {
+    let entries = &config.settings.checks;
+    for (i, entry) in entries.iter().enumerate() {
+        if entries[..i]
+            .iter()
+            .any(|earlier| earlier.name == entry.name)
+        {
+            return Err(config.invalid(
+                &["checks"],
+                &format!("two checks are named {:?}", entry.name),
+            ));
+        }
+    }
+    Ok(entries
+        .iter()
+        .map(|entry| CheckSpec {
+            name: entry.name.clone(),
+            run: entry.run.clone(),
+            timeout: entry.timeout,
+        })
+        .collect())
+}
+
+/// The folders that the tree of `checks` keeps.
+///
+/// # Errors
+/// `ConfigInvalid` for one that is not a plain path below the tree.
+pub fn cache(config: &Config) -> Result<Vec<String>, Failure> {
+    for path in &config.settings.cache {
+        plain(config, "cache", path)?;
+    }
+    Ok(config.settings.cache.clone())
+}
+
+/// Where promoted evidence lies.
+///
+/// # Errors
+/// `ConfigInvalid` for a path that is not plain.
+pub fn reports(config: &Config) -> Result<String, Failure> {
+    plain(config, "reports", &config.settings.reports)?;
+    Ok(config.settings.reports.clone())
+}
+
+/// Refuses what is part of the design and not built.
+///
+/// # Errors
+/// `NotBuilt`.
+pub fn built(config: &Config) -> Result<(), Failure> {
+    let later = |key: &str, instead: &str| {
+        let section = key.split('.').collect::<Vec<_>>();
+        let place = config
+            .origin(&section)
+            .map_or_else(String::new, |origin| format!(" ({origin})"));
+        Err(Failure::new(
+            Code::NotBuilt,
+            format!("this version of run-loop does not have `{key}` yet{place}; {instead}"),
+        )
+        .next(["run-loop", "config", "show", "--origin"]))
+    };
+    let settings = &config.settings;
+    if settings.templates.is_some() {
+        return later("templates", "leave it out: the built-in templates work");
+    }
+    if settings.limits.max_wall.is_some() {
+        return later("limits.max-wall", "`limits.job-timeout` bounds each job");
+    }
+    if settings.limits.max_cost.is_some() {
+        return later(
+            "limits.max-cost",
+            "`limits.job-timeout` and `review.max-rounds` bound a run",
+        );
+    }
+    Ok(())
+}
+
+fn not_built(config: &Config, key: &str, value: &str, works: &str) -> Failure {
+    let place = config
+        .origin(&["policy", key])
+        .map_or_else(String::new, |origin| format!(" ({origin})"));
+    Failure::new(
+        Code::NotBuilt,
+        format!("this version of run-loop does not have `policy.{key}: {value}` yet{place}; {works} work"),
+    )
+    .next(["run-loop", "config", "show", "--origin"])
+}
+
+fn glob(config: &Config, path: &[&str], pattern: &str) -> Result<(), Failure> {
+    match Glob::parse(pattern) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(config.invalid(
+            path,
+            &format!("`{}` has {pattern:?}: {error}", path.join(".")),
+        )),
+    }
+}
+
+/// Relative, without `.` and `..`, not in `.git`: what is written there stays there.
+fn plain(config: &Config, key: &str, path: &str) -> Result<(), Failure> {
+    let fits = |part: &str| {
+        !matches!(part, "" | "." | "..")
+            && !part.eq_ignore_ascii_case(".git")
+            && !part.contains(|c: char| c.is_control() || c == '\\')
+    };
+    if path.split('/').all(fits) {
+        return Ok(());
+    }
+    let message =
+        format!("`{key}` has {path:?}, which is not a plain path below the repository's root");
+    Err(config.invalid(&[key], &message))
+}

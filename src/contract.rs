@@ -1,0 +1,65 @@
+//! What agents are asked, and what counts as their answer.
+//!
+//! Owns: the prompts (`templates/`), the report contract and its reading. Never: I/O beyond given
+//! text, clocks, randomness.
+//!
+//! # Invariants
+//!
+//! - A reading is a verdict only if the whole report fulfils the contract: silence, an echo of the
+//!   prompt, a torn or quoted block, a wrong nonce are never PASS.
+//! - Claims never vanish: what can be decoded of an invalid report is kept, and never softened.
+//! - Nothing here tells an agent a receipt that it did not read itself.
+//!
+//! Tests: `tests/contract.rs`.
+
+mod claims;
+mod json;
+mod judge;
+mod line;
+mod markdown;
+pub mod prompt;
+pub mod review;
+pub mod schema;
+mod text;
+mod verdict;
+
+use std::fmt;
+
+use crate::domain::agent::Contract;
+use crate::domain::evidence::Evidence;
+use crate::domain::oid::Oid;
+use crate::domain::path::RepoPath;
+use crate::domain::severity::Severity;
+
+pub use prompt::Error;
+
+/// What a report must show to count.
+#[derive(Clone, Copy)]
+pub struct Expect<'a> {
+    /// How the agent answers.
+    pub contract: Contract,
+    /// The job's nonce: lower-case hexadecimal.
+    pub nonce: &'a str,
+    /// The snapshot's tree (`identity.tree`).
+    pub tree: &'a Oid,
+    /// What the reviewer was shown.
+    pub evidence: &'a Evidence,
+    /// Findings at least this bad block.
+    pub fail_on: Severity,
+    /// How many lines the file at a path has in the snapshot's tree; `None` where no regular text
+    /// file lies, or nobody knows.
+    ///
+    /// Asked only for findings that claim to be pre-existing. A place that does not resolve never
+    /// lowers anything (scenario S26), so `&|_| None` is safe: no such claim is believed.
+    pub line_count: &'a dyn Fn(&RepoPath) -> Option<u32>,
+}
+
+impl fmt::Debug for Expect<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Expect")
+            .field("contract", &self.contract)
+            .field("tree", &self.tree)
+            .field("fail_on", &self.fail_on)
+            .finish_non_exhaustive()
+    }
+}

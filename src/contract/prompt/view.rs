@@ -1,0 +1,296 @@
+//! The values of the review prompt, in the words of its template.
+
+use minijinja::{Value, context};
+
+use crate::contract::judge::COVERAGE_CAP;
+use crate::contract::prompt::{Error, ReviewPrompt, agent};
+use crate::contract::text::{Mark, inline, of_bytes};
+use crate::domain::agent::{Agent, AgentKind, Contract, ReportChannel};
+use crate::domain::evidence::{ChangedFile, FileStatus, UnreviewedKind};
+use crate::domain::finding::Finding;
+use crate::domain::isolation::EvidenceKind;
+use crate::domain::job::AttemptReason;
+use crate::domain::run_spec::BaseSpec;
+
+/// Files named in the prompt of an agent that can open `files.json`.
+const LIST_CAP: usize = 200;
+
+pub(super) fn review(prompt: &ReviewPrompt<'_>) -> Result<Value, Error> {
+    let (pin, run, job) = (prompt.pin, prompt.run, prompt.job);
+    let agent = agent(prompt)?;
+    let mark = Mark::of(&job.nonce);
+    let texts: Vec<(&str, String, bool)> = prompt
+        .parts
+        .iter()
+        .map(|(name, bytes)| {
+            let (text, changed) = of_bytes(bytes);
+            (name.as_str(), text, changed)
+        })
+        .collect();
+    let parts: Vec<String> = texts
+        .iter()
+        .map(|(name, text, _)| mark.quote_diff(&format!("diff {name}"), text))
+        .collect();
+    Ok(context! {
+        ..tree_and_base(prompt),
+        ..scope(prompt, agent, &mark),
+        ..context! {
+            mark => mark.as_str(),
+            task => run.task.as_deref().map(|task| mark.quote("task", task)),
+            altered => texts.iter().any(|(_, _, changed)| *changed),
+            parts => parts,
+            instructions => instructions(prompt),
+            open => (!prompt.open.is_empty()).then(|| open(prompt.open, &mark)),
+            problems => problems(&job.reason),
+            contract => match agent.contract {
+                Contract::Json => "contract-json.md",
+                Contract::Line => "contract-line.md",
+            },
+            channel => channel(agent),
+            fail_on => run.review.fail_on.as_str(),
+            nonce => &job.nonce,
+            tree => pin.identity.tree.as_str(),
+        },
+    })
+}
+
+fn tree_and_base(prompt: &ReviewPrompt<'_>) -> Value {
+    let pin = prompt.pin;
+    let branch = pin
+        .branch
+        .as_deref()
+        .map(|branch| code(branch.strip_prefix("refs/heads/").unwrap_or(branch)));
+    let (origin, behind) = match &prompt.run.base {
+        BaseSpec::MergeBase { given, .. } => {
+            let given = code(given);
+            let lacks = format!(
+                "{given} has {} that this branch lacks; the change is judged without them.",
+                count(u64::from(pin.behind), "commit")
+            );
+            (
+                format!("the merge base of {given} and HEAD"),
+                (pin.behind > 0).then_some(lacks),
+            )
+        }
+        BaseSpec::StartHead { .. } => ("HEAD when the run started".to_owned(), None),
+    };
+    let remote = prompt.job.evidence == EvidenceKind::DiffOnly;
+    context! {
+        kind => match prompt.job.evidence {
+            EvidenceKind::ReviewTree => "review-tree",
+            EvidenceKind::SourceTree => "source-tree",
+            EvidenceKind::DiffOnly => "diff-only",
+        },
+        tree_path => prompt.tree.map(code),
+        branch => branch.unwrap_or_else(|| "none, HEAD is detached".to_owned()),
+        base => code(pin.identity.base.as_str()),
+        base_origin => origin,
+        head => code(pin.identity.head.as_str()),
+        commits => count(u64::from(pin.commits), "commit"),
+        edits => if pin.dirty { "yes, they belong to the change" } else { "none" },
+        snapshot => (remote || pin.snapshot != pin.identity.head)
+            .then(|| code(pin.snapshot.as_str())),
+        behind => behind,
+    }
+}
+
+/// The scope: what is shown and what is not.
+fn scope(prompt: &ReviewPrompt<'_>, agent: &Agent, mark: &Mark) -> Value {
+    let evidence = prompt.evidence;
+    let remote = prompt.job.evidence == EvidenceKind::DiffOnly;
+    let cap = if remote { usize::MAX } else { LIST_CAP };
+    let lines: Vec<String> = evidence.files.iter().take(cap).map(file_line).collect();
+    let sum = |of: fn(&ChangedFile) -> Option<u64>| evidence.files.iter().filter_map(of).sum();
+    let (added, removed): (u64, u64) = (sum(|file| file.added), sum(|file| file.removed));
+    let unseen = evidence.unreviewed().count();
+    // People have no variables of a job at their terminal.
+    let folder = match agent.kind {
+        AgentKind::Human => inline(&evidence.folder),
+        AgentKind::Command(_) | AgentKind::Checks => "$RUN_LOOP_JOB_EVIDENCE".to_owned(),
+    };
+    let more = evidence.files.len() - lines.len();
+    context! {
+        totals => format!("{}, +{added} -{removed} lines", count(long(evidence.files.len()), "file")),
+        files => mark.quote("files", &lines.join("\n")),
+        more_files => (more > 0).then(|| more.to_string()),
+        unseen => (unseen > 0).then(|| format!(
+            "The bytes of {} are not in the diff; each says why.",
+            count(long(unseen), "file")
+        )),
+        diff_note => diff_note(prompt, &folder),
+        evidence => (!remote).then_some(folder),
+        all_named => evidence.files.len() <= COVERAGE_CAP,
+        odd_paths => evidence.files.iter().any(has_odd_path),
+    }
+}
+
+fn diff_note(prompt: &ReviewPrompt<'_>, folder: &str) -> String {
+    let (inside, outside): (Vec<_>, Vec<_>) = prompt
+        .evidence
+        .parts
+        .iter()
+        .partition(|part| part.in_prompt);
+    let total = inside.len() + outside.len();
+    let receipts = "Each part ends with a line that holds its receipt.";
+    if prompt.job.evidence == EvidenceKind::DiffOnly {
+        return format!(
+            "It stands below whole, in {}. {receipts}",
+            count(long(total), "part")
+        );
+    }
+    let names = |parts: &[&crate::domain::evidence::DiffPart]| {
+        let named = parts.iter().map(|part| format!("`{}.patch`", part.name));
+        named.collect::<Vec<_>>().join(", ")
+    };
+    let lie = format!(
+        "It has {}, as files in `{folder}/parts/`",
+        count(long(total), "part")
+    );
+    match (inside.is_empty(), outside.is_empty()) {
+        (_, true) => format!("{lie} and whole below. {receipts}"),
+        (true, false) => format!(
+            "{lie}; none stands below. Open {}. {receipts}",
+            names(&outside)
+        ),
+        (false, false) => format!(
+            "{lie}. Only {} stand below; open the others yourself: {}. {receipts}",
+            names(&inside),
+            names(&outside)
+        ),
+    }
+}
+
+fn file_line(file: &ChangedFile) -> String {
+    let mut facts = vec![happened(file)];
+    let lived = !matches!(file.status, FileStatus::Added | FileStatus::Deleted);
+    if lived && file.old_mode != file.new_mode {
+        facts.push(format!(
+            "mode {} to {}",
+            inline(&file.old_mode),
+            inline(&file.new_mode)
+        ));
+    }
+    if let (Some(added), Some(removed)) = (file.added, file.removed) {
+        facts.push(format!("+{added} -{removed}"));
+    } else if let Some(size) = file.size {
+        facts.push(count(size, "byte"));
+    }
+    if let Some(kind) = file.unreviewed {
+        facts.push(unshown(kind).to_owned());
+    }
+    if has_odd_path(file) {
+        facts.push(format!("path_b64 {}", file.path.to_base64()));
+    }
+    format!("{}: {}", file.path, facts.join(", "))
+}
+
+fn happened(file: &ChangedFile) -> String {
+    let verb = match (file.status, &file.old_path) {
+        (FileStatus::Added, None) => "added",
+        (FileStatus::Added, Some(_)) => "copied",
+        (FileStatus::Modified, None) => "modified",
+        (FileStatus::Deleted, _) => "deleted",
+        (FileStatus::Renamed, _) | (FileStatus::Modified, Some(_)) => "renamed",
+        (FileStatus::ModeChanged, _) => "mode changed",
+        (FileStatus::TypeChanged, _) => "turned into another kind of file",
+    };
+    let from = file
+        .old_path
+        .as_ref()
+        .map(|old| format!(" from {old}"))
+        .unwrap_or_default();
+    format!("{verb}{from}")
+}
+
+fn unshown(kind: UnreviewedKind) -> &'static str {
+    match kind {
+        UnreviewedKind::Excluded => "left out of the diff by the project's rules",
+        UnreviewedKind::Binary => "binary: its bytes are not in the diff",
+        UnreviewedKind::LfsPointer => "git-lfs: the diff shows the pointer, not the content",
+        UnreviewedKind::Submodule => "submodule: the diff shows commit ids only",
+    }
+}
+
+/// Whether the path is shown otherwise than it is.
+fn has_odd_path(file: &ChangedFile) -> bool {
+    file.path.as_str() != Some(file.path.to_string().as_str())
+}
+
+fn instructions(prompt: &ReviewPrompt<'_>) -> Vec<Value> {
+    let quoted = |text: &str| {
+        let lines = text
+            .trim_end()
+            .lines()
+            .map(|line| format!("> {}", inline(line)));
+        lines
+            .map(|line| line.trim_end().to_owned())
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    let told = prompt
+        .slot
+        .instructions
+        .iter()
+        .filter(|told| !told.text.trim().is_empty());
+    told.map(|told| context! { path => code(&told.path), text => quoted(&told.text) })
+        .collect()
+}
+
+fn open(findings: &[Finding], mark: &Mark) -> String {
+    let lines = findings.iter().map(|finding| {
+        let claim = &finding.claim;
+        let line = claim
+            .line
+            .map(|line| format!(":{line}"))
+            .unwrap_or_default();
+        let place = claim
+            .path
+            .as_ref()
+            .map(|path| format!(" at {path}{line}"))
+            .unwrap_or_default();
+        let (id, slot, title) = (finding.id, &finding.slot, inline(&claim.title));
+        format!("{id} ({slot}, {}){place}: {title}", claim.severity)
+    });
+    mark.quote("findings", &lines.collect::<Vec<_>>().join("\n"))
+}
+
+fn problems(reason: &AttemptReason) -> Vec<String> {
+    match reason {
+        AttemptReason::First | AttemptReason::Fresh => Vec::new(),
+        AttemptReason::ReAsk { problems } => problems.iter().map(|told| inline(told)).collect(),
+    }
+}
+
+fn channel(agent: &Agent) -> &'static str {
+    match &agent.kind {
+        AgentKind::Command(command) => match command.report {
+            ReportChannel::Stdout => "Your final message is your report.",
+            ReportChannel::File => {
+                "Write your report to the file that `$RUN_LOOP_JOB_REPORT` names; nothing else counts."
+            }
+        },
+        AgentKind::Checks | AgentKind::Human => "Your text is your report.",
+    }
+}
+
+/// Text of others within a sentence, as Markdown code on one line.
+fn code(text: &str) -> String {
+    let text = inline(text);
+    if text.contains('`') {
+        format!("`` {text} ``")
+    } else {
+        format!("`{text}`")
+    }
+}
+
+fn count(number: u64, noun: &str) -> String {
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{number} {noun}s")
+    }
+}
+
+fn long(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,454 @@
+//! The verdict block's JSON, version 1, decoded with every fault named.
+
+use std::collections::HashSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::contract::json::Json;
+use crate::contract::text::excerpt;
+use crate::domain::path::RepoPath;
+use crate::domain::severity::Severity;
+use crate::domain::verdict::Verdict;
+
+/// How many findings, notes on earlier findings, or plan items a report may hold.
+pub(super) const LIST_CAP: usize = 500;
+/// Characters of a title.
+pub(super) const TITLE_CAP: usize = 300;
+/// Characters of a summary, a body or a note.
+pub(super) const TEXT_CAP: usize = 20_000;
+/// What may become of an earlier finding.
+pub(super) const DISPOSITIONS: [&str; 8] = [
+    "open",
+    "fixed",
+    "refuted",
+    "withdrawn",
+    "upheld",
+    "sustained",
+    "overruled",
+    "deferred",
+];
+/// How far an item of the plan is done.
+pub(super) const PLAN_STATES: [&str; 3] = ["met", "partly-met", "not-met"];
+
+/// What a block says, whether or not it is whole.
+#[derive(Debug, Default)]
+pub(super) struct Decoded {
+    pub(super) nonce: String,
+    pub(super) tree: String,
+    pub(super) verdict: Option<Verdict>,
+    pub(super) summary: String,
+    pub(super) receipts: Vec<(String, String)>,
+    pub(super) coverage: Vec<Covered>,
+    pub(super) findings: Vec<Said>,
+}
+
+/// One file of the coverage.
+#[derive(Debug)]
+pub(super) struct Covered {
+    pub(super) path: Place,
+    pub(super) read: bool,
+}
+
+/// A file as a report names it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Place {
+    /// As text: the path itself, or the way it is shown where it cannot be text.
+    Text(String),
+    /// The exact bytes (`path_b64`).
+    Exact(RepoPath),
+}
+
+/// A finding as said; whether "pre-existing" is believed is decided elsewhere.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Said {
+    pub(super) title: String,
+    pub(super) severity: Severity,
+    pub(super) blocking: bool,
+    pub(super) place: Option<Place>,
+    pub(super) line: Option<u32>,
+    pub(super) end_line: Option<u32>,
+    pub(super) body: String,
+    pub(super) pre_existing: bool,
+}
+
+/// Decodes a block; every fault is added to `problems`.
+pub(super) fn decode(json: &Json, problems: &mut Vec<String>) -> Decoded {
+    let known = [
+        "version", "nonce", "tree", "verdict", "summary", "receipts", "coverage", "findings",
+        "prior", "plan",
+    ];
+    let Some(block) = Object::open(json, "the block", &known, problems) else {
+        return Decoded::default();
+    };
+    if block.get("version") != Some(&Json::Natural(1)) {
+        problems.push("`version` must be the number 1".to_owned());
+    }
+    let mut decoded = Decoded {
+        nonce: block.text("nonce", TITLE_CAP, problems),
+        tree: block.text("tree", TITLE_CAP, problems),
+        verdict: verdict(&block, problems),
+        summary: block.text("summary", TEXT_CAP, problems),
+        receipts: receipts(&block, problems),
+        ..Decoded::default()
+    };
+    for (at, entry) in block.list("coverage", usize::MAX, problems) {
+        decoded.coverage.extend(covered(entry, &at, problems));
+    }
+    for (at, entry) in block.list("findings", LIST_CAP, problems) {
+        decoded.findings.push(finding(entry, &at, problems));
+    }
+    for (at, entry) in block.list("prior", LIST_CAP, problems) {
+        prior(entry, &at, problems);
+    }
+    for (at, entry) in block.list("plan", LIST_CAP, problems) {
+        plan_item(entry, &at, problems);
+    }
+    decoded
+}
+
+fn verdict(block: &Object<'_>, problems: &mut Vec<String>) -> Option<Verdict> {
+    match block.get("verdict").and_then(Json::as_text) {
+        Some("PASS") => Some(Verdict::Pass),
+        Some("NOT PASS") => Some(Verdict::NotPass),
+        other => {
+            let found = other
+                .map(|word| format!(", not {}", excerpt(word)))
+                .unwrap_or_default();
+            problems.push(format!("`verdict` must be \"PASS\" or \"NOT PASS\"{found}"));
+            None
+        }
+    }
+}
+
+fn receipts(block: &Object<'_>, problems: &mut Vec<String>) -> Vec<(String, String)> {
+    let Some(json) = block.get("receipts") else {
+        return Vec::new();
+    };
+    if !matches!(json, Json::Object(_)) {
+        problems.push(format!(
+            "`receipts` must be an object of part names and receipts, not {}",
+            json.kind()
+        ));
+    }
+    let mut receipts: Vec<(String, String)> = Vec::new();
+    let mut seen = HashSet::new();
+    for (part, receipt) in json.members() {
+        if !seen.insert(part) {
+            problems.push(format!("`receipts` names part {} twice", excerpt(part)));
+        }
+        if let Some(text) = receipt.as_text() {
+            receipts.push((part.clone(), text.to_owned()));
+        } else {
+            problems.push(format!(
+                "the receipt of part {} must be text",
+                excerpt(part)
+            ));
+        }
+    }
+    receipts
+}
+
+fn covered(json: &Json, at: &str, problems: &mut Vec<String>) -> Option<Covered> {
+    let entry = Object::open(json, at, &["path", "path_b64", "how"], problems)?;
+    let path = entry.place(problems);
+    let how = entry.get("how").and_then(Json::as_text);
+    if path.is_none() && entry.get("path_b64").is_none() {
+        problems.push(format!("`{at}` names no `path`"));
+    }
+    let read = match how {
+        Some("read") => true,
+        Some("not-read") => false,
+        _ => {
+            problems.push(format!("`{at}.how` must be \"read\" or \"not-read\""));
+            return None;
+        }
+    };
+    Some(Covered { path: path?, read })
+}
+
+/// Decodes a finding. Whatever is wrong with it, there is a claim: what cannot be read is taken for
+/// the worst that may have been meant.
+pub(super) fn finding(json: &Json, at: &str, problems: &mut Vec<String>) -> Said {
+    let known = [
+        "title",
+        "severity",
+        "blocking",
+        "path",
+        "path_b64",
+        "line",
+        "end_line",
+        "body",
+        "pre_existing",
+    ];
+    let Some(entry) = Object::open(json, at, &known, problems) else {
+        return Said {
+            title: json
+                .as_text()
+                .map_or_else(|| "unreadable finding".to_owned(), one_line),
+            severity: Severity::High,
+            blocking: true,
+            place: None,
+            line: None,
+            end_line: None,
+            body: String::new(),
+            pre_existing: false,
+        };
+    };
+    let title = one_line(&entry.text("title", TITLE_CAP, problems));
+    if title.is_empty() && entry.get("title").is_some() {
+        problems.push(format!("`{at}.title` is empty"));
+    }
+    let severity = severity(&entry, problems);
+    let said_blocking = json.all("blocking").any(|flag| *flag != Json::Bool(false));
+    entry.flag("blocking", problems);
+    let pre_existing = entry.flag("pre_existing", problems)
+        && json
+            .all("pre_existing")
+            .all(|flag| *flag == Json::Bool(true));
+    let line = entry.line("line", problems);
+    let end_line = entry.line("end_line", problems);
+    if end_line.is_some() && line.is_none_or(|line| end_line < Some(line)) {
+        problems.push(format!(
+            "`{at}.end_line` stands before `line`, or without it"
+        ));
+    }
+    Said {
+        title: if title.is_empty() {
+            "untitled finding".to_owned()
+        } else {
+            title
+        },
+        severity: severity.unwrap_or(Severity::High),
+        blocking: said_blocking || severity.is_none(),
+        place: entry.place(problems),
+        line,
+        end_line,
+        body: entry.text("body", TEXT_CAP, problems),
+        pre_existing,
+    }
+}
+
+/// The severity, the worst one if there are several; none if any of them cannot be read.
+fn severity(entry: &Object<'_>, problems: &mut Vec<String>) -> Option<Severity> {
+    let words = entry
+        .json
+        .all("severity")
+        .map(|word| Severity::parse(word.as_text()?));
+    let worst = words
+        .collect::<Option<Vec<_>>>()
+        .and_then(|all| all.into_iter().max());
+    if worst.is_none() {
+        problems.push(format!(
+            "`{}.severity` must be \"critical\", \"high\", \"medium\", \"low\" or \"info\"",
+            entry.at
+        ));
+    }
+    worst
+}
+
+fn prior(json: &Json, at: &str, problems: &mut Vec<String>) {
+    let known = ["finding", "disposition", "note"];
+    let Some(entry) = Object::open(json, at, &known, problems) else {
+        return;
+    };
+    let id = entry.get("finding").and_then(Json::as_text);
+    let number = id
+        .and_then(|id| id.strip_prefix("F-"))
+        .and_then(|n| n.parse::<u32>().ok());
+    if number.is_none() {
+        problems.push(format!(
+            "`{at}.finding` must be the id of an earlier finding, like \"F-3\""
+        ));
+    }
+    entry.word("disposition", &DISPOSITIONS, problems);
+    entry.optional_text("note", problems);
+}
+
+fn plan_item(json: &Json, at: &str, problems: &mut Vec<String>) {
+    let Some(entry) = Object::open(json, at, &["item", "state", "note"], problems) else {
+        return;
+    };
+    if !matches!(entry.get("item"), Some(Json::Natural(1..))) {
+        problems.push(format!(
+            "`{at}.item` must be the number of an item of the plan"
+        ));
+    }
+    entry.word("state", &PLAN_STATES, problems);
+    entry.optional_text("note", problems);
+}
+
+/// White space of any kind becomes one space; what is too long is cut with a mark.
+fn one_line(text: &str) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.chars().count() <= TITLE_CAP {
+        return words;
+    }
+    words.chars().take(TITLE_CAP).chain(['…']).collect()
+}
+
+/// A JSON object whose members are checked as they are taken.
+struct Object<'j> {
+    at: &'j str,
+    json: &'j Json,
+}
+
+impl<'j> Object<'j> {
+    /// Says what is wrong with the names: unknown ones, repeated ones.
+    fn open(
+        json: &'j Json,
+        at: &'j str,
+        known: &[&str],
+        problems: &mut Vec<String>,
+    ) -> Option<Self> {
+        let Json::Object(members) = json else {
+            problems.push(format!("`{at}` must be an object, not {}", json.kind()));
+            return None;
+        };
+        let mut seen = HashSet::new();
+        for (name, _) in members {
+            if !known.contains(&name.as_str()) {
+                problems.push(format!("`{at}` has an unknown field {}", excerpt(name)));
+            } else if !seen.insert(name) {
+                problems.push(format!("`{at}` has the field {} twice", excerpt(name)));
+            }
+        }
+        Some(Self { at, json })
+    }
+    fn get(&self, name: &'j str) -> Option<&'j Json> {
+        self.json.all(name).next()
+    }
+    /// Text that must be there.
+    fn text(&self, name: &'j str, cap: usize, problems: &mut Vec<String>) -> String {
+        let Some(text) = self.get(name).and_then(Json::as_text) else {
+            problems.push(format!("{} must be there, as text", self.field(name)));
+            return String::new();
+        };
+        self.check_length(name, text, cap, problems);
+        text.to_owned()
+    }
+    fn optional_text(&self, name: &'j str, problems: &mut Vec<String>) {
+        match self.get(name) {
+            None => {}
+            Some(Json::Text(text)) => self.check_length(name, text, TEXT_CAP, problems),
+            Some(other) => {
+                problems.push(format!(
+                    "{} must be text, not {}",
+                    self.field(name),
+                    other.kind()
+                ));
+            }
+        }
+    }
+    fn check_length(&self, name: &str, text: &str, cap: usize, problems: &mut Vec<String>) {
+        if text.chars().count() > cap {
+            problems.push(format!(
+                "{} is longer than {cap} characters",
+                self.field(name)
+            ));
+        }
+    }
+    fn word(&self, name: &'j str, words: &[&str], problems: &mut Vec<String>) {
+        let word = self.get(name).and_then(Json::as_text);
+        if !word.is_some_and(|word| words.contains(&word)) {
+            problems.push(format!(
+                "{} must be one of: {}",
+                self.field(name),
+                words.join(", ")
+            ));
+        }
+    }
+    fn flag(&self, name: &'j str, problems: &mut Vec<String>) -> bool {
+        match self.get(name) {
+            None => false,
+            Some(Json::Bool(flag)) => *flag,
+            Some(other) => {
+                problems.push(format!(
+                    "{} must be true or false, not {}",
+                    self.field(name),
+                    other.kind()
+                ));
+                false
+            }
+        }
+    }
+    fn line(&self, name: &'j str, problems: &mut Vec<String>) -> Option<u32> {
+        match self.get(name) {
+            None | Some(Json::Null) => None,
+            Some(Json::Natural(line @ 1..)) if u32::try_from(*line).is_ok() => {
+                u32::try_from(*line).ok()
+            }
+            Some(_) => {
+                problems.push(format!(
+                    "{} must be a line's number from 1, or null",
+                    self.field(name)
+                ));
+                None
+            }
+        }
+    }
+    /// A file: `path_b64` decides where it is given. Null, absent and empty mean no file.
+    fn place(&self, problems: &mut Vec<String>) -> Option<Place> {
+        let exact = match self.get("path_b64") {
+            None | Some(Json::Null) => None,
+            Some(json) => {
+                let bytes = json.as_text().and_then(|text| STANDARD.decode(text).ok());
+                if bytes.is_none() {
+                    problems.push(format!("{} must be base64", self.field("path_b64")));
+                }
+                bytes.map(|bytes| Place::Exact(RepoPath::new(bytes)))
+            }
+        };
+        let text = match self.get("path") {
+            None | Some(Json::Null) => None,
+            Some(Json::Text(path)) if path.is_empty() => None,
+            Some(Json::Text(path)) => Some(Place::Text(path.clone())),
+            Some(other) => {
+                problems.push(format!(
+                    "{} must be text or null, not {}",
+                    self.field("path"),
+                    other.kind()
+                ));
+                None
+            }
+        };
+        exact.or(text)
+    }
+    /// The elements of a list that may be absent, each with its place in words.
+    fn list(
+        &self,
+        name: &'j str,
+        cap: usize,
+        problems: &mut Vec<String>,
+    ) -> Vec<(String, &'j Json)> {
+        let Some(json) = self.get(name) else {
+            return Vec::new();
+        };
+        if !matches!(json, Json::List(_)) {
+            problems.push(format!(
+                "{} must be a list, not {}",
+                self.field(name),
+                json.kind()
+            ));
+        }
+        let elements = json.elements();
+        if elements.len() > cap {
+            problems.push(format!(
+                "{} has {} entries; at most {cap} are read",
+                self.field(name),
+                elements.len()
+            ));
+        }
+        let named = elements.iter().enumerate();
+        named
+            .map(|(nth, element)| (format!("{name}[{nth}]"), element))
+            .collect()
+    }
+    fn field(&self, name: &str) -> String {
+        if self.at == "the block" {
+            format!("`{name}`")
+        } else {
+            format!("`{}.{name}`", self.at)
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! What a run's events say, in the shape that readers ask for: people, the index, the gate.
+//!
+//! The engine's state decides; this only tells. It keeps what the state may forget.
+
+use std::collections::BTreeMap;
+
+use crate::domain::effect::{Done, Effect, Outcome, Promotion};
+use crate::domain::end::End;
+use crate::domain::event::{Event, RoundResult, Settlement};
+use crate::domain::evidence::Evidence;
+use crate::domain::finding::Finding;
+use crate::domain::id::{EffectId, FindingId, RoundNumber};
+use crate::domain::identity::Pin;
+use crate::domain::job::{Job, JobOutcome};
+use crate::domain::run_spec::RunSpec;
+use crate::domain::slot::SlotName;
+use crate::domain::time::Timestamp;
+
+/// A run, as far as its events tell.
+#[derive(Debug, Clone, Default)]
+pub struct Summary {
+    /// What it is bound to; `None` before its first event.
+    pub spec: Option<Box<RunSpec>>,
+    /// When it began.
+    pub started_at: Option<Timestamp>,
+    /// When the newest input was taken.
+    pub at: Option<Timestamp>,
+    /// Its rounds, in order.
+    pub rounds: Vec<Round>,
+    /// Every finding.
+    pub findings: Vec<Finding>,
+    /// What was published.
+    pub promotion: Option<Promotion>,
+    /// What could not be given back at the end.
+    pub left: Vec<String>,
+    /// How it will end, once that is known.
+    pub closing: Option<End>,
+    /// How it ended; `None` while it goes on or when its engine died.
+    pub end: Option<End>,
+    /// Effects without an outcome.
+    pub open: BTreeMap<EffectId, Effect>,
+}
+
+/// A round.
+#[derive(Debug, Clone)]
+pub struct Round {
+    /// Its number.
+    pub number: RoundNumber,
+    /// What is under review, once it was measured.
+    pub pin: Option<Pin>,
+    /// What the slots are shown, once it was made.
+    pub evidence: Option<Box<Evidence>>,
+    /// Its jobs, in the order of their dispatch.
+    pub jobs: Vec<JobRecord>,
+    /// How each slot stands, once it will not be asked again.
+    pub slots: BTreeMap<SlotName, Settlement>,
+    /// Its result, once it closed.
+    pub result: Option<RoundResult>,
+    /// When it closed.
+    pub closed_at: Option<Timestamp>,
+}
+
+/// A job with what came back.
+#[derive(Debug, Clone)]
+pub struct JobRecord {
+    /// The job.
+    pub job: Job,
+    /// When it was requested.
+    pub requested_at: Option<Timestamp>,
+    /// What came back; `None` while it runs.
+    pub outcome: Option<Box<JobOutcome>>,
+}
+
+impl Summary {
+    /// The summary of these events, each with its time.
+    #[must_use]
+    pub fn of<'a>(events: impl IntoIterator<Item = (Timestamp, &'a Event)>) -> Self {
+        let mut summary = Self::default();
+        for (at, event) in events {
+            summary.add(at, event);
+        }
+        summary
+    }
+    /// Takes one event in.
+    pub fn add(&mut self, at: Timestamp, event: &Event) {
+        self.at = Some(at);
+        match event {
+            Event::RunStarted { spec, .. } => {
+                self.spec = Some(spec.clone());
+                self.started_at = Some(at);
+            }
+            // That somebody asked shows in the end; a resume shows in nothing but its events.
+            // A retry shows as one more job.
+            Event::RunResumed { .. }
+            | Event::StopRequested { .. }
+            | Event::ReviewOpened { .. }
+            | Event::SlotRetried { .. } => {}
+            Event::RoundOpened { round } => self.rounds.push(Round::new(*round)),
+            Event::EffectRequested { id, effect } => {
+                if let Effect::RunJob { job } = &**effect
+                    && let Some(round) = self.round_mut(job.round)
+                {
+                    round.jobs.push(JobRecord {
+                        job: job.clone(),
+                        requested_at: Some(at),
+                        outcome: None,
+                    });
+                }
+                self.open.insert(*id, (**effect).clone());
+            }
+            Event::EffectDone {
+                effect, outcome, ..
+            } => {
+                let requested = self.open.remove(effect);
+                self.done(requested.as_ref(), outcome);
+            }
+            Event::FindingRaised { finding } => self.findings.push((**finding).clone()),
+            Event::SlotSettled {
+                round,
+                slot,
+                settlement,
+            } => {
+                if let Some(round) = self.round_mut(*round) {
+                    round.slots.insert(slot.clone(), settlement.clone());
+                }
+            }
+            Event::RoundClosed { round, result } => {
+                if let Some(round) = self.round_mut(*round) {
+                    round.result = Some(result.clone());
+                    round.closed_at = Some(at);
+                }
+            }
+            Event::RunClosing { end } => self.closing = Some(end.clone()),
+            Event::RunEnded { end } => self.end = Some(end.clone()),
+        }
+    }
+
+    fn done(&mut self, requested: Option<&Effect>, outcome: &Outcome) {
+        match outcome {
+            Outcome::Pinned {
+                result: Done::Ok(pin),
+            } => {
+                if let Some(Effect::Pin { round }) = requested
+                    && let Some(round) = self.round_mut(*round)
+                {
+                    round.pin = Some(pin.clone());
+                }
+            }
+            Outcome::EvidenceMade {
+                result: Done::Ok(evidence),
+            } => {
+                if let Some(Effect::MakeEvidence { round, .. }) = requested
+                    && let Some(round) = self.round_mut(*round)
+                {
+                    round.evidence = Some(Box::new(evidence.clone()));
+                }
+            }
+            Outcome::JobEnded { outcome } => {
+                if let Some(Effect::RunJob { job }) = requested
+                    && let Some(round) = self.round_mut(job.round)
+                    && let Some(record) = round.jobs.iter_mut().find(|r| r.job.id == job.id)
+                {
+                    record.outcome = Some(Box::new(outcome.clone()));
+                }
+            }
+            Outcome::Promoted {
+                result: Done::Ok(promotion),
+            } => self.promotion = Some(promotion.clone()),
+            Outcome::Released { left } => self.left.clone_from(left),
+            // What failed, and what a measurement says, shows in the round's result.
+            Outcome::Pinned {
+                result: Done::Err(_),
+            }
+            | Outcome::EvidenceMade {
+                result: Done::Err(_),
+            }
+            | Outcome::Promoted {
+                result: Done::Err(_),
+            }
+            | Outcome::TreeOpened { .. }
+            | Outcome::Measured { .. } => {}
+        }
+    }
+
+    /// The newest round.
+    #[must_use]
+    pub fn last_round(&self) -> Option<&Round> {
+        self.rounds.last()
+    }
+    /// The jobs that are running, as far as the events tell.
+    pub fn running(&self) -> impl Iterator<Item = &JobRecord> {
+        let jobs = self.rounds.iter().flat_map(|round| &round.jobs);
+        jobs.filter(|record| record.outcome.is_none())
+    }
+    /// The finding of this number.
+    #[must_use]
+    pub fn finding(&self, id: FindingId) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.id == id)
+    }
+    fn round_mut(&mut self, number: RoundNumber) -> Option<&mut Round> {
+        self.rounds.iter_mut().find(|round| round.number == number)
+    }
+}
+
+impl Round {
+    fn new(number: RoundNumber) -> Self {
+        Self {
+            number,
+            pin: None,
+            evidence: None,
+            jobs: Vec::new(),
+            slots: BTreeMap::new(),
+            result: None,
+            closed_at: None,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What the journals say about the content: approvals, verdicts against it, and doubt.
+
+use crate::domain::end::End;
+use crate::domain::event::RoundResult;
+use crate::domain::exit::Exit;
+use crate::domain::id::LoopId;
+use crate::domain::oid::Oid;
+use crate::domain::time::Timestamp;
+use crate::store::Attestations;
+use crate::store::attestation::{Attestation, AttestedRound, DamagedRun};
+
+/// A run that approved the content, by its journal.
+#[derive(Clone, Copy)]
+pub(super) struct Approving<'a> {
+    /// What its journal says.
+    pub(super) run: &'a Attestation,
+    /// The round that passed.
+    pub(super) round: &'a AttestedRound,
+    /// When its verdict was there.
+    pub(super) at: Option<Timestamp>,
+}
+
+/// Runs that approved this content and ended so, the newest verdict last.
+pub(super) fn approving<'a>(state: &'a Attestations, content: &Oid) -> Vec<Approving<'a>> {
+    let mut runs: Vec<_> = state
+        .runs
+        .iter()
+        .filter_map(|run| {
+            // The last round counts, and no older one (scenario S31).
+            let round = run.rounds.last()?;
+            let approved = matches!(run.end, Some(End::Approved { .. }))
+                && round.result == Some(RoundResult::Passed)
+                && round.identity.content_tree == *content;
+            approved.then_some(Approving {
+                run,
+                round,
+                at: time_of(run, round),
+            })
+        })
+        .collect();
+    runs.sort_by_key(|approving| approving.at);
+    runs
+}
+
+fn time_of(run: &Attestation, round: &AttestedRound) -> Option<Timestamp> {
+    round.closed_at.or(run.ended_at)
+}
+
+/// A verdict against the content.
+pub(super) struct Against {
+    /// The run that gave it.
+    pub(super) run: LoopId,
+    /// When it was there; `None` where the journal does not tell.
+    pub(super) at: Option<Timestamp>,
+}
+
+impl Against {
+    /// Whether it is not older than something; a doubt counts as newer.
+    pub(super) fn is_since(&self, other: Option<Timestamp>) -> bool {
+        match (self.at, other) {
+            (Some(at), Some(other)) => at >= other,
+            (None, _) | (_, None) => true,
+        }
+    }
+}
+
+/// The verdicts against this content, of runs that did not approve it in the end.
+pub(super) fn against(state: &Attestations, content: &Oid) -> Vec<Against> {
+    let mut all = Vec::new();
+    for run in &state.runs {
+        let ended_approved = matches!(run.end, Some(End::Approved { .. }));
+        let last = run.rounds.last().map(|round| round.number);
+        for round in &run.rounds {
+            let is_last = Some(round.number) == last;
+            if round.identity.content_tree != *content {
+                continue;
+            }
+            let ended_so = is_last && ends_not_pass(run);
+            if round.result == Some(RoundResult::NotPassed) || ended_so {
+                all.push(Against {
+                    run: run.run,
+                    at: time_of(run, round),
+                });
+            } else if is_last && ended_approved {
+                // What the same run said before about the same content went through its ledger.
+                all.retain(|against| against.run != run.run);
+            }
+        }
+    }
+    all
+}
+
+fn ends_not_pass(run: &Attestation) -> bool {
+    matches!(&run.end, Some(End::Failed { failure }) if failure.code.exit() == Exit::NotPass)
+}
+
+/// A damaged run that may hold a newer verdict against this content: the index remembers that it
+/// judged it, or remembers nothing of a run that began after the approving one. Other damaged
+/// runs are no matter (scenarios G02 and V08).
+pub(super) fn doubtful<'a>(
+    state: &'a Attestations,
+    content: &Oid,
+    approving: LoopId,
+) -> Option<&'a DamagedRun> {
+    state
+        .damaged
+        .iter()
+        .find(|damaged| match &damaged.content_trees {
+            Some(trees) => trees.contains(content),
+            None => damaged.run > approving,
+        })
+}

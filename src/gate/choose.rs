@@ -1,0 +1,340 @@
+//! Which manifest is judged: the newest by the journals, never by a file's time (scenario S24).
+
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::id::LoopId;
+use crate::domain::oid::Oid;
+use crate::domain::policy::Attest;
+use crate::domain::time::Timestamp;
+use crate::gate::approval::{Attested, Commit};
+use crate::gate::attest::{self, Approving};
+use crate::gate::differs;
+use crate::gate::files::{self, Found, Manifests, Place};
+use crate::gate::request::{GatePolicy, GateRequest};
+use crate::git::object;
+use crate::promote::layout;
+use crate::store::Attestations;
+
+/// What is judged, resolved.
+#[derive(Clone, Copy)]
+pub(super) struct Question<'a> {
+    /// As asked.
+    pub(super) request: &'a GateRequest<'a>,
+    /// The base's rules.
+    pub(super) policy: &'a GatePolicy,
+    /// What merges.
+    pub(super) head: &'a Commit,
+    /// Where the merge starts from.
+    pub(super) base: &'a Oid,
+    /// Head's content tree.
+    pub(super) content: &'a Oid,
+}
+
+impl Question<'_> {
+    /// The command that reviews what merges.
+    pub(super) fn review_again(&self) -> Vec<String> {
+        let base = self.request.base.unwrap_or(self.base.as_str());
+        ["run-loop", "--base", base, "--review-only"]
+            .map(str::to_owned)
+            .to_vec()
+    }
+}
+
+/// The manifest that is judged.
+pub(super) struct Chosen<'a> {
+    /// The manifest.
+    pub(super) found: Found<'a>,
+    /// Who vouches for it.
+    pub(super) attested: Attested,
+    /// Things to tell.
+    pub(super) notices: Vec<String>,
+}
+
+/// Both places, opened once.
+pub(super) struct Places<'a> {
+    folder: Place<'a>,
+    tree: Place<'a>,
+}
+
+impl<'a> Places<'a> {
+    /// Opens the control root's reports folder and head's tree.
+    pub(super) fn open(question: &Question<'a>) -> Result<Self, Failure> {
+        Ok(Self {
+            folder: Place::folder(question)?,
+            tree: Place::tree(question, &question.head.oid)?,
+        })
+    }
+}
+
+/// Chooses the manifest.
+pub(super) fn manifest<'a>(
+    question: &Question<'_>,
+    places: &'a Places<'a>,
+    state: &Attestations,
+) -> Result<Chosen<'a>, Failure> {
+    let (folder, tree) = (places.folder.manifests()?, places.tree.manifests()?);
+    let mut chosen = match question.policy.policy.attest {
+        Attest::Journal => by_journal(question, state, folder, tree)?,
+        Attest::Files => by_files(question, state, folder, tree)?,
+    };
+    let run = chosen.found.manifest.loop_id;
+    if let Some(damaged) = attest::doubtful(state, question.content, run) {
+        return Err(Failure::new(
+            Code::GateUnattested,
+            format!(
+                "run {} may hold a newer verdict on this content, and its journal cannot be read: \
+                 {}",
+                damaged.run, damaged.failure.message
+            ),
+        )
+        .next(question.review_again()));
+    }
+    for damaged in &state.damaged {
+        chosen.notices.push(format!(
+            "the journal of run {} cannot be read, and it was left out",
+            damaged.run
+        ));
+    }
+    Ok(chosen)
+}
+
+/// With `policy.attest: journal`: the newest run that approved this content, and no file that its
+/// journal does not vouch for.
+fn by_journal<'a>(
+    question: &Question<'_>,
+    state: &Attestations,
+    folder: Manifests<'a>,
+    tree: Manifests<'a>,
+) -> Result<Chosen<'a>, Failure> {
+    let approving = attest::approving(state, question.content);
+    let Some(newest) = approving.last().copied() else {
+        return Err(no_approval(question, state, &folder, &tree));
+    };
+    let ties = approving
+        .iter()
+        .filter(|other| other.at == newest.at)
+        .count();
+    if ties > 1 {
+        return Err(ambiguous(question, ties));
+    }
+    not_revoked(question, state, newest.run.run, newest.at)?;
+    let found = of_run(newest.run.run, &question.policy.reports, folder, tree)?;
+    vouched(question, &found, newest)?;
+    Ok(Chosen {
+        found,
+        attested: Attested::Journal,
+        notices: Vec::new(),
+    })
+}
+
+/// Checks that the journal vouches for exactly this manifest.
+fn vouched(
+    question: &Question<'_>,
+    found: &Found<'_>,
+    approving: Approving<'_>,
+) -> Result<(), Failure> {
+    let run = approving.run.run;
+    match &approving.run.manifest_sha256 {
+        None => Err(unattested(
+            question,
+            format!("run {run} approved this content, and its journal holds no manifest"),
+        )),
+        Some(sha256) if *sha256 != found.sha256 => Err(files::damaged(&format!(
+            "{} has the hash {}, and the journal of run {run} says {sha256}",
+            found.path, found.sha256
+        ))),
+        Some(_) if found.manifest.identity != approving.round.identity => {
+            Err(files::damaged(&format!(
+                "{} names another identity than the journal of run {run}",
+                found.path
+            )))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// With `policy.attest: files`: the one manifest that names this content.
+fn by_files<'a>(
+    question: &Question<'_>,
+    state: &Attestations,
+    mut folder: Manifests<'a>,
+    mut tree: Manifests<'a>,
+) -> Result<Chosen<'a>, Failure> {
+    let mut found = folder.take_matching(question.content);
+    if found.is_empty() {
+        found = tree.take_matching(question.content);
+    }
+    let count = found.len();
+    let Some(first) = found.pop() else {
+        return Err(no_approval(question, state, &folder, &tree));
+    };
+    // Without journals nothing says which is newer, and a guess is no answer (scenario S27).
+    if count > 1 {
+        return Err(ambiguous(question, count));
+    }
+    let run = first.manifest.loop_id;
+    let known = attest::approving(state, question.content)
+        .into_iter()
+        .find(|approving| approving.run.run == run);
+    not_revoked(
+        question,
+        state,
+        run,
+        known.and_then(|approving| approving.at),
+    )?;
+    Ok(Chosen {
+        found: first,
+        attested: Attested::Nobody,
+        notices: Vec::new(),
+    })
+}
+
+impl<'a> Manifests<'a> {
+    /// Takes out the manifests that name this content.
+    fn take_matching(&mut self, content: &Oid) -> Vec<Found<'a>> {
+        let all = std::mem::take(&mut self.found);
+        let (matching, others) = all
+            .into_iter()
+            .partition(|found| found.manifest.identity.content_tree == *content);
+        self.found = others;
+        matching
+    }
+}
+
+/// The manifest of a run: in the control root's folder, else in head's tree.
+fn of_run<'a>(
+    run: LoopId,
+    reports: &str,
+    folder: Manifests<'a>,
+    tree: Manifests<'a>,
+) -> Result<Found<'a>, Failure> {
+    for place in [folder, tree] {
+        if let Some(unreadable) = place.unreadable.iter().find(|it| it.run == run) {
+            return Err(files::damaged(&unreadable.reason));
+        }
+        if let Some(found) = place
+            .found
+            .into_iter()
+            .find(|it| it.manifest.loop_id == run)
+        {
+            return Ok(found);
+        }
+    }
+    let path = layout::manifest_path(reports, run);
+    Err(files::damaged(&format!("{path} is missing")))
+}
+
+/// Checks that no verdict against this content is newer than the approval.
+fn not_revoked(
+    question: &Question<'_>,
+    state: &Attestations,
+    run: LoopId,
+    at: Option<Timestamp>,
+) -> Result<(), Failure> {
+    let against = attest::against(state, question.content);
+    match against
+        .iter()
+        .find(|against| against.run != run && against.is_since(at))
+    {
+        Some(against) => Err(Failure::new(
+            Code::GateRevoked,
+            format!(
+                "run {run} approved this content, and the later run {} ended NOT PASS on it",
+                against.run
+            ),
+        )
+        .next(["run-loop", "show", &against.run.to_string()])),
+        None => Ok(()),
+    }
+}
+
+/// Why nothing approves this content.
+fn no_approval(
+    question: &Question<'_>,
+    state: &Attestations,
+    folder: &Manifests<'_>,
+    tree: &Manifests<'_>,
+) -> Failure {
+    let content = question.content;
+    if let Some(against) = attest::against(state, content).last() {
+        return Failure::new(
+            Code::GateNotPass,
+            format!(
+                "run {} ended NOT PASS on the content of {}",
+                against.run, question.head.oid
+            ),
+        )
+        .next(["run-loop", "show", &against.run.to_string()]);
+    }
+    let all = || folder.found.iter().chain(&tree.found);
+    if let Some(claim) = all().find(|found| found.manifest.identity.content_tree == *content) {
+        return unattested(
+            question,
+            format!(
+                "{} says that run {} approved this content, and no journal of this repository \
+                 says so",
+                claim.path, claim.manifest.loop_id
+            ),
+        );
+    }
+    if let Some(unreadable) = folder.unreadable.iter().chain(&tree.unreadable).next() {
+        return files::damaged(&unreadable.reason).next(question.review_again());
+    }
+    let mut related: Vec<_> = all().filter(|found| is_related(question, found)).collect();
+    related.sort_by_key(|found| found.manifest.promoted_at);
+    match related.last() {
+        Some(found) => content_differs(question, found),
+        None => Failure::new(
+            Code::GateNoEvidence,
+            format!(
+                "no approval names the content of {} ({content})",
+                question.head.oid
+            ),
+        )
+        .next(question.review_again()),
+    }
+}
+
+fn content_differs(question: &Question<'_>, found: &Found<'_>) -> Failure {
+    let manifest = &found.manifest;
+    let paths = match differs::from_approved(question, manifest) {
+        Some(paths) if !paths.is_empty() => format!(" in {}", differs::named(&paths)),
+        Some(_) | None => String::new(),
+    };
+    Failure::new(
+        Code::GateContentDiffers,
+        format!(
+            "head {} differs{paths} from what run {} approved (content {}, not {})",
+            question.head.oid, manifest.loop_id, question.content, manifest.identity.content_tree
+        ),
+    )
+    .next(question.review_again())
+}
+
+/// Whether an approval is of the line that head is on: an older or another state of one branch.
+fn is_related(question: &Question<'_>, found: &Found<'_>) -> bool {
+    let (git, git_dir) = (question.request.git, &question.request.repository.git_dir);
+    let manifest = &found.manifest;
+    let head = &question.head.oid;
+    let of_branch = manifest.branch.as_ref().is_some_and(|branch| {
+        let now = object::commit_of(git, git_dir, branch);
+        *branch == question.head.name || now.is_ok_and(|now| now.as_ref() == Some(head))
+    });
+    // An approval of edits on top of the base alone is an ancestor of everything.
+    let approved = &manifest.identity.head;
+    let ancestor = *approved != manifest.identity.base
+        && object::is_ancestor(git, git_dir, approved, head).unwrap_or(false);
+    of_branch || ancestor
+}
+
+fn ambiguous(question: &Question<'_>, count: usize) -> Failure {
+    Failure::new(
+        Code::GateAmbiguous,
+        format!("{count} approvals name this content, and nothing says which is newer"),
+    )
+    .next(question.review_again())
+}
+
+fn unattested(question: &Question<'_>, message: String) -> Failure {
+    Failure::new(Code::GateUnattested, message).next(question.review_again())
+}

@@ -1,0 +1,135 @@
+//! Whether everything that merges was reviewed.
+
+use std::collections::BTreeSet;
+
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::oid::Oid;
+use crate::domain::policy::Carry;
+use crate::gate::approval::Commit;
+use crate::gate::choose::Question;
+use crate::gate::differs;
+use crate::gate::request::{GatePolicy, GateRequest};
+use crate::git::object;
+use crate::promote::Manifest;
+
+/// The commit that the merge starts from: the tip, which must be an ancestor of head, or the merge
+/// base where the policy says so (scenario S04).
+pub(super) fn gate_base(
+    request: &GateRequest<'_>,
+    tip: &Commit,
+    head: &Commit,
+    policy: &GatePolicy,
+) -> Result<Oid, Failure> {
+    let git_dir = &request.repository.git_dir;
+    if object::is_ancestor(request.git, git_dir, &tip.oid, &head.oid)? {
+        return Ok(tip.oid.clone());
+    }
+    if policy.policy.up_to_date {
+        let range = format!("{}..{}", head.oid, tip.oid);
+        let count = request
+            .git
+            .run_on(git_dir, ["rev-list", "--count", &range])?;
+        let count = String::from_utf8_lossy(&count);
+        return Err(Failure::new(
+            Code::GateBaseMovedOn,
+            format!(
+                "{} is at {}, which has {} commits that head {} lacks",
+                tip.name,
+                tip.oid,
+                count.trim(),
+                head.oid
+            ),
+        )
+        .next(["git", "merge", &tip.name]));
+    }
+    let command = request.git.on(git_dir);
+    let command = command.args(["merge-base", tip.oid.as_str(), head.oid.as_str()]);
+    let answer = crate::git::program::ask(&command)?;
+    let merge_base = answer.and_then(|answer| Oid::parse(String::from_utf8(answer).ok()?.trim()));
+    merge_base.ok_or_else(|| {
+        Failure::new(
+            Code::NoCommonHistory,
+            format!("{} and {} have no common history", tip.oid, head.oid),
+        )
+    })
+}
+
+/// Checks that the approved range covers what merges (scenarios S04 and T-028).
+pub(super) fn covers(question: &Question<'_>, manifest: &Manifest) -> Result<(), Failure> {
+    let (approved, base) = (&manifest.identity.base, question.base);
+    if approved == base {
+        return Ok(());
+    }
+    let (git, git_dir) = (question.request.git, &question.request.repository.git_dir);
+    let known = object::commit_of(git, git_dir, approved.as_str())?.is_some();
+    if !known || !object::is_ancestor(git, git_dir, approved, base)? {
+        return Err(narrower(
+            question,
+            format!(
+                "run {} reviewed from {approved}, and what merges starts at {base}",
+                manifest.loop_id
+            ),
+        ));
+    }
+    // The base may have moved to commits that the approved head already had: they were reviewed.
+    for reviewed in [&manifest.identity.head, &manifest.head_at_promotion] {
+        let known = object::commit_of(git, git_dir, reviewed.as_str())?.is_some();
+        if known && object::is_ancestor(git, git_dir, base, reviewed)? {
+            return Ok(());
+        }
+    }
+    // Else the base got commits that no reviewer knew of. Head has the same content as before, so
+    // where it differs from them, the merge would undo them unseen.
+    let new: BTreeSet<_> = differs::paths(git, git_dir, approved, base)?
+        .into_iter()
+        .collect();
+    let undone: Vec<_> = differs::paths(git, git_dir, base, &question.head.oid)?
+        .into_iter()
+        .filter(|path| new.contains(path))
+        .collect();
+    if undone.is_empty() {
+        return Ok(());
+    }
+    Err(narrower(
+        question,
+        format!(
+            "run {} reviewed from {approved}; {base} changed {} since, and head {} does not have \
+             that change",
+            manifest.loop_id,
+            differs::named(&undone),
+            question.head.oid
+        ),
+    ))
+}
+
+fn narrower(question: &Question<'_>, message: String) -> Failure {
+    Failure::new(Code::GateRangeNarrower, message).next(question.review_again())
+}
+
+/// Why the approval of one commit holds for another: the sentence that is printed (scenario S32).
+pub(super) fn carried(
+    policy: &GatePolicy,
+    head: &Commit,
+    manifest: &Manifest,
+) -> Result<Option<String>, Failure> {
+    let approved = [&manifest.identity.head, &manifest.head_at_promotion];
+    if approved.contains(&&head.oid) {
+        return Ok(None);
+    }
+    match policy.policy.carry {
+        Carry::Identity => Ok(Some(format!(
+            "approved at {}, carried to {} since its content is the same (policy.carry: identity)",
+            manifest.head_at_promotion, head.oid
+        ))),
+        Carry::None => Err(Failure::new(
+            Code::GateHeadUnexpected,
+            format!(
+                "head is {}, run {} approved {}, and the policy carries no approval to another \
+                 commit (policy.carry: none)",
+                head.oid, manifest.loop_id, manifest.head_at_promotion
+            ),
+        )
+        .next(["git", "rev-parse", &head.name])),
+    }
+}

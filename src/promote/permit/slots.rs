@@ -1,0 +1,147 @@
+//! Whether each slot passed as it says, and whether enough did.
+
+use std::collections::BTreeSet;
+
+use crate::domain::agent::{Agent, Contract};
+use crate::domain::code::Code;
+use crate::domain::event::Settlement;
+use crate::domain::failure::Failure;
+use crate::domain::isolation::{EvidenceKind, Isolation};
+use crate::domain::job::{Reading, Review, Role};
+use crate::domain::run_spec::{Quorum, ReviewSpec, RunSpec};
+use crate::domain::slot::{Slot, SlotName};
+use crate::domain::verdict::{Coverage, PassedBy, Verdict};
+use crate::promote::permit::{contradiction, passing_job};
+use crate::promote::round::{ApprovedRound, EndedJob, SettledSlot};
+
+/// Whether the slot passed; `Ok(false)` where it has no verdict and the quorum may forgive that.
+pub(super) fn passed(
+    round: &ApprovedRound,
+    slot: &Slot,
+    settled: &SettledSlot,
+) -> Result<bool, Failure> {
+    match &settled.settlement {
+        Settlement::Passed { by, job } => {
+            let Some(ended) = passing_job(settled) else {
+                return Err(contradiction(format!(
+                    "slot {} passed by job {job}, which is none of its jobs of round {}",
+                    slot.name, round.round
+                )));
+            };
+            vouched(round, slot, ended, *by)?;
+            Ok(true)
+        }
+        Settlement::NotPassed { job } => Err(Failure::new(
+            Code::FindingsStand,
+            format!("slot {} said NOT PASS in job {job}", slot.name),
+        )),
+        Settlement::NoVerdict { reason } => match round.spec.review.quorum {
+            Quorum::AtLeast(_) => Ok(false),
+            Quorum::All => Err(Failure::new(
+                Code::NoVerdict,
+                format!("slot {} gave no verdict: {reason}", slot.name),
+            )),
+        },
+    }
+}
+
+/// Checks that the job itself says what the settlement says of it (scenarios S31 and T-009: a
+/// PASS of an older round satisfies nothing).
+fn vouched(
+    round: &ApprovedRound,
+    slot: &Slot,
+    ended: &EndedJob,
+    by: PassedBy,
+) -> Result<(), Failure> {
+    let (job, outcome) = (&ended.job, &ended.outcome);
+    let wrong = |what: &str| contradiction(format!("job {} of slot {} {what}", job.id, slot.name));
+    if job.round != round.round || job.slot != slot.name || job.role != Role::Review {
+        return Err(wrong(&format!("is not a review of round {}", round.round)));
+    }
+    let Some(agent) = slot.agent_at(job.rank) else {
+        return Err(wrong("was given to an agent that the slot does not have"));
+    };
+    if !outcome.ended.is_success() {
+        return Err(wrong("did not end by itself with success"));
+    }
+    if outcome.report.is_none() {
+        return Err(wrong("has no stored report"));
+    }
+    if outcome.prompt.is_none() && !agent.is_checks() {
+        return Err(wrong("has no stored prompt"));
+    }
+    let Reading::Review(review) = &outcome.reading else {
+        return Err(wrong("has no valid report"));
+    };
+    if passes_by(review, agent, &round.spec.review) != Some(by) {
+        return Err(wrong("has a report that does not pass the slot"));
+    }
+    if !sees_enough(job.evidence, agent, &round.spec.review) {
+        return Err(wrong("judged by other evidence than the run allows"));
+    }
+    Ok(())
+}
+
+/// By what a valid review passes its slot, if it does.
+fn passes_by(review: &Review, agent: &Agent, rules: &ReviewSpec) -> Option<PassedBy> {
+    let blocks = review
+        .findings
+        .iter()
+        .any(|claim| claim.blocks(rules.fail_on));
+    let covered = match agent.contract {
+        Contract::Json => review.coverage == Coverage::Full,
+        Contract::Line => true,
+    };
+    if blocks || !covered {
+        return None;
+    }
+    match review.verdict {
+        Verdict::Pass if agent.is_checks() => Some(PassedBy::Checks),
+        Verdict::Pass => Some(PassedBy::Reviewer),
+        Verdict::NotPass if review.findings.is_empty() => None,
+        Verdict::NotPass => Some(PassedBy::Threshold),
+    }
+}
+
+/// Whether the evidence is what the run's options say; isolation is never lowered silently.
+fn sees_enough(evidence: EvidenceKind, agent: &Agent, rules: &ReviewSpec) -> bool {
+    match evidence {
+        EvidenceKind::ReviewTree => true,
+        EvidenceKind::SourceTree => rules.isolation == Isolation::Env,
+        EvidenceKind::DiffOnly => agent.remote && rules.remote_diff_only,
+    }
+}
+
+/// Checks the quorum, the required slots and the families.
+pub(super) fn enough(spec: &RunSpec, passed: &[(&Slot, &SettledSlot)]) -> Result<(), Failure> {
+    let short = |message: String| Err(Failure::new(Code::NoVerdict, message));
+    let needed = match spec.review.quorum {
+        Quorum::All => spec.panel.len(),
+        Quorum::AtLeast(count) => usize::try_from(count).unwrap_or(usize::MAX).max(1),
+    };
+    if passed.len() < needed {
+        return short(format!("{} of {needed} slots passed", passed.len()));
+    }
+    let is_passed = |name: &SlotName| passed.iter().any(|(slot, _)| slot.name == *name);
+    if let Some(missing) = spec.policy.require.iter().find(|name| !is_passed(*name)) {
+        return short(format!(
+            "the policy requires slot {missing}, which did not pass"
+        ));
+    }
+    let readers: BTreeSet<&str> = passed
+        .iter()
+        .filter(|(slot, _)| slot.is_reader())
+        .filter_map(|(slot, settled)| slot.agent_at(passing_job(settled)?.job.rank))
+        .map(|agent| agent.family.as_str())
+        .collect();
+    // A panel of `checks` alone is its own result; where somebody reads, enough families must.
+    let panel_reads = spec.readers() > 0;
+    if panel_reads && readers.len() < usize::try_from(spec.policy.families).unwrap_or(usize::MAX) {
+        return short(format!(
+            "{} agent families read the change and the policy asks for {}",
+            readers.len(),
+            spec.policy.families
+        ));
+    }
+    Ok(())
+}

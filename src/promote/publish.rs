@@ -1,0 +1,201 @@
+//! Writing what a permit allows, the manifest last.
+
+use std::path::{Component, Path};
+
+use crate::domain::code::Code;
+use crate::domain::digest::Digest;
+use crate::domain::effect::Promotion;
+use crate::domain::failure::Failure;
+use crate::domain::path::RepoPath;
+use crate::domain::time::Timestamp;
+use crate::promote::compose::{self, Artifacts, SlotFile};
+use crate::promote::permit::Permit;
+use crate::promote::{Manifest, Sidecar, canonical, layout};
+use crate::store::{Access, Folder};
+
+/// Publishes the evidence of an approved round under the control root.
+///
+/// Done again after a crash it accepts what is there byte by byte, and writes what is missing.
+/// `artifact` gives stored bytes by their hash, which is checked; `now` is when it happens.
+///
+/// # Errors
+/// [`Code::ReportsUnsafe`] when the folder on the way is a link, no folder, or somebody else's;
+/// [`Code::PromotionFailed`] when a file cannot be written or is there with other bytes. What this
+/// call wrote is then taken away again, and no manifest is there that was not there before.
+pub fn publish(
+    permit: &Permit<'_>,
+    control_root: &Path,
+    artifact: &mut dyn FnMut(&Digest) -> Result<Vec<u8>, Failure>,
+    now: Timestamp,
+) -> Result<Promotion, Failure> {
+    let artifacts: &mut Artifacts<'_> = artifact;
+    let composed = compose::compose(permit, artifacts, now)?;
+    permit.still_locked()?;
+    let reports = permit.round().spec.reports.as_str();
+    let folder = reports_folder(control_root, reports)?;
+    let mut written = Written::default();
+    let published = write_all(
+        permit,
+        &folder,
+        &composed.files,
+        composed.manifest,
+        &mut written,
+    );
+    if published.is_err() {
+        written.take_away();
+    }
+    let manifest = published?;
+    let run = permit.round().spec.loop_id;
+    let slot_file = |file: &SlotFile| format!("{reports}/{}/{}", file.slot, file.name);
+    let path = layout::manifest_path(reports, run);
+    let files = composed.files.iter().map(slot_file);
+    let files = files.chain([path.clone()]);
+    Ok(Promotion {
+        manifest: RepoPath::from(path.as_str()),
+        manifest_sha256: Digest::of(&manifest),
+        files: files.map(|path| RepoPath::from(path.as_str())).collect(),
+    })
+}
+
+/// Opens or makes the reports folder, component by component, following no link.
+fn reports_folder(control_root: &Path, reports: &str) -> Result<Folder, Failure> {
+    let relative = Path::new(reports);
+    let plain = |component| matches!(component, Component::Normal(_));
+    if reports.is_empty() || !relative.components().all(plain) {
+        return Err(unsafe_folder(relative, "is not a plain relative path"));
+    }
+    let mut folder = Folder::open(control_root)
+        .map_err(|error| unsafe_folder(control_root, &error.to_string()))?;
+    for component in relative.components() {
+        folder = own_child(&folder, component.as_os_str().as_encoded_bytes())?;
+    }
+    Ok(folder)
+}
+
+/// A folder of ours in a folder, made if nothing is there.
+fn own_child(parent: &Folder, name: &[u8]) -> Result<Folder, Failure> {
+    let name = String::from_utf8_lossy(name);
+    let path = parent.path().join(&*name);
+    let refused = |error: std::io::Error| unsafe_folder(&path, &error.to_string());
+    let child = parent.make_child(&*name, Access::Shared).map_err(refused)?;
+    let (owner, _) = child.owner_and_mode().map_err(refused)?;
+    if owner == rustix::process::geteuid().as_raw() {
+        Ok(child)
+    } else {
+        Err(unsafe_folder(&path, &format!("belongs to user {owner}")))
+    }
+}
+
+fn unsafe_folder(path: &Path, reason: &str) -> Failure {
+    Failure::new(
+        Code::ReportsUnsafe,
+        format!(
+            "the reports folder {} cannot be used: {reason}",
+            path.display()
+        ),
+    )
+}
+
+/// Writes everything; the bytes of the manifest that is there at the end.
+fn write_all(
+    permit: &Permit<'_>,
+    reports: &Folder,
+    files: &[SlotFile],
+    manifest: Manifest,
+    written: &mut Written,
+) -> Result<Vec<u8>, Failure> {
+    let approvals = own_child(reports, layout::APPROVALS.as_bytes())?;
+    let name = layout::manifest_name(manifest.loop_id);
+    let old = existing(&approvals, &name)?;
+    let bytes = manifest_bytes(manifest, old.as_deref(), &approvals.path().join(&name))?;
+    for file in files {
+        let folder = own_child(reports, file.slot.as_str().as_bytes())?;
+        match existing(&folder, &file.name)? {
+            Some(found) if found == file.bytes => {}
+            // Left by a crash before the manifest: nothing counted yet, and HEAD may have moved
+            // to the same content since, which the sidecar says.
+            Some(found) if old.is_none() && is_left_over(&found, &file.bytes) => {
+                written.write(folder, &file.name, &file.bytes)?;
+            }
+            Some(_) => return Err(other_bytes(&folder.path().join(&file.name))),
+            None => written.write(folder, &file.name, &file.bytes)?,
+        }
+    }
+    if old.is_none() {
+        permit.still_locked()?;
+        written.write(approvals, &name, &bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// The manifest's bytes. One that is already there keeps its time and must else be the same.
+fn manifest_bytes(
+    mut manifest: Manifest,
+    old: Option<&[u8]>,
+    path: &Path,
+) -> Result<Vec<u8>, Failure> {
+    if let Some(old) = old {
+        let found: Manifest = canonical::from_bytes(old).map_err(|_| other_bytes(path))?;
+        manifest.promoted_at = found.promoted_at;
+    }
+    let bytes = canonical::to_bytes(&manifest).map_err(|error| compose::broken(&error))?;
+    compose::fits(&layout::manifest_name(manifest.loop_id), &bytes)?;
+    match old {
+        Some(old) if old != bytes => Err(other_bytes(path)),
+        Some(_) | None => Ok(bytes),
+    }
+}
+
+/// Whether both are sidecars of the same report of the same job.
+fn is_left_over(found: &[u8], ours: &[u8]) -> bool {
+    let read = |bytes| canonical::from_bytes::<Sidecar>(bytes).ok();
+    let (Some(found), Some(ours)) = (read(found), read(ours)) else {
+        return false;
+    };
+    let key = |sidecar: &Sidecar| (sidecar.loop_id, sidecar.job, sidecar.report_sha256.clone());
+    key(&found) == key(&ours)
+}
+
+/// The bytes of a file that is there already; anything but a regular file is an error.
+fn existing(folder: &Folder, name: &str) -> Result<Option<Vec<u8>>, Failure> {
+    match folder.read(name, layout::MAX_BYTES) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::new(
+            Code::PromotionFailed,
+            format!("evidence cannot be promoted: {error}"),
+        )),
+    }
+}
+
+fn other_bytes(path: &Path) -> Failure {
+    Failure::new(
+        Code::PromotionFailed,
+        format!("{} is already there with other content", path.display()),
+    )
+}
+
+/// What this call wrote, to be taken away if it fails.
+#[derive(Default)]
+struct Written(Vec<(Folder, String)>);
+
+impl Written {
+    fn write(&mut self, folder: Folder, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+        let result = folder.write(name, bytes, Access::Shared);
+        // Noted even if it failed: the rename may have happened and the sync after it not.
+        self.0.push((folder, name.to_owned()));
+        result.map_err(|error| {
+            Failure::new(
+                Code::PromotionFailed,
+                format!("evidence could not be written: {error}"),
+            )
+        })
+    }
+    /// Removes the files again, the newest first; a file that is not there is no matter.
+    fn take_away(self) {
+        for (folder, name) in self.0.into_iter().rev() {
+            drop(folder.remove_file(&name));
+            drop(folder.sync());
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What this repository's own state vouches for: read from the journals, which are the truth.
+
+use crate::domain::digest::Digest;
+use crate::domain::end::End;
+use crate::domain::event::RoundResult;
+use crate::domain::failure::Failure;
+use crate::domain::id::{LoopId, RoundNumber};
+use crate::domain::identity::Identity;
+use crate::domain::oid::Oid;
+use crate::domain::summary::Summary;
+use crate::domain::time::Timestamp;
+use crate::store::index::Index;
+use crate::store::journal::Journal;
+use crate::store::state_folder::StateFolder;
+
+/// What one run's journal says about the contents it judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attestation {
+    /// The run.
+    pub run: LoopId,
+    /// When it began.
+    pub started_at: Option<Timestamp>,
+    /// How it ended; `None` while it goes on, or when its engine died.
+    pub end: Option<End>,
+    /// When its newest input was taken: for an ended run, when it ended.
+    pub ended_at: Option<Timestamp>,
+    /// The manifest that it published.
+    pub manifest_sha256: Option<Digest>,
+    /// Its rounds, in order; those that could not be measured are left out.
+    pub rounds: Vec<AttestedRound>,
+}
+
+/// What a round judged, and with what result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttestedRound {
+    /// Its number.
+    pub number: RoundNumber,
+    /// What it judged.
+    pub identity: Identity,
+    /// Its result; `None` when it did not close.
+    pub result: Option<RoundResult>,
+    /// When it closed.
+    pub closed_at: Option<Timestamp>,
+}
+
+/// A run whose journal cannot be read. It is named, and it blocks no other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedRun {
+    /// The run.
+    pub run: LoopId,
+    /// What is wrong.
+    pub failure: Failure,
+    /// Content trees that the index remembers of it: a hint that it may concern what is judged.
+    /// `None` when the index knows nothing of the run.
+    pub content_trees: Option<Vec<Oid>>,
+}
+
+/// Everything that this repository's state vouches for, oldest run first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Attestations {
+    /// What the journals say.
+    pub runs: Vec<Attestation>,
+    /// Runs that cannot be read.
+    pub damaged: Vec<DamagedRun>,
+}
+
+/// Reads every journal.
+///
+/// # Errors
+/// When the state folder itself cannot be listed. A damaged run is no error here.
+pub fn attestations(state: &StateFolder) -> Result<Attestations, Failure> {
+    let mut all = Attestations::default();
+    for run in state.run_ids()? {
+        match Journal::load(state, run) {
+            Ok(entries) => {
+                let events = entries.iter().map(|entry| (entry.at, &entry.event));
+                all.runs.push(Attestation::of(run, &Summary::of(events)));
+            }
+            Err(failure) => all.damaged.push(DamagedRun {
+                run,
+                failure,
+                content_trees: Index::remembered_trees(state, run),
+            }),
+        }
+    }
+    Ok(all)
+}
+
+impl Attestation {
+    /// What a run's summary vouches for.
+    #[must_use]
+    pub fn of(run: LoopId, summary: &Summary) -> Self {
+        let rounds = summary.rounds.iter().filter_map(|round| {
+            Some(AttestedRound {
+                number: round.number,
+                identity: round.pin.as_ref()?.identity.clone(),
+                result: round.result.clone(),
+                closed_at: round.closed_at,
+            })
+        });
+        Self {
+            run,
+            started_at: summary.started_at,
+            end: summary.end.clone(),
+            ended_at: summary.at,
+            manifest_sha256: summary
+                .promotion
+                .as_ref()
+                .map(|promotion| promotion.manifest_sha256.clone()),
+            rounds: rounds.collect(),
+        }
+    }
+}

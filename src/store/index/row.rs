@@ -1,0 +1,102 @@
+//! One run in the list of runs.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::code::Code;
+use crate::domain::end::End;
+use crate::domain::exit::Exit;
+use crate::domain::id::LoopId;
+use crate::domain::identity::Identity;
+use crate::domain::run_spec::RunSpec;
+use crate::domain::summary::Summary;
+use crate::domain::time::Timestamp;
+
+/// A run in the list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunRow {
+    /// The run.
+    pub run: LoopId,
+    /// Whether it goes on.
+    pub state: RunState,
+    /// The working tree under review.
+    pub source_root: Option<String>,
+    /// What the change is for.
+    pub task: Option<String>,
+    /// What the last measured round judged.
+    pub identity: Option<Identity>,
+    /// Rounds that were opened.
+    pub rounds: u64,
+    /// How many slots the panel has.
+    pub slots: u64,
+    /// How many slots read the change.
+    pub readers: u64,
+    /// The exit code it ended with.
+    pub exit: Option<Exit>,
+    /// The reason code it ended with; none when it was approved.
+    pub code: Option<Code>,
+    /// When it began.
+    pub started_at: Option<Timestamp>,
+    /// When its newest input was taken.
+    pub at: Option<Timestamp>,
+}
+
+/// Whether a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Its engine is alive.
+    Running,
+    /// Its engine died before the run ended (scenario H09).
+    Interrupted,
+    /// It ended.
+    Ended,
+}
+
+impl RunState {
+    /// The state of a run whose engine is alive or not.
+    #[must_use]
+    pub fn of(summary: &Summary, driven: bool) -> Self {
+        match (&summary.end, driven) {
+            (Some(_), _) => Self::Ended,
+            (None, true) => Self::Running,
+            (None, false) => Self::Interrupted,
+        }
+    }
+    /// The word for people and programs.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Interrupted => "interrupted",
+            Self::Ended => "ended",
+        }
+    }
+}
+
+impl RunRow {
+    /// The row of a run's summary.
+    #[must_use]
+    pub fn of(run: LoopId, summary: &Summary, driven: bool) -> Self {
+        let spec = summary.spec.as_deref();
+        let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+        let measured = summary.rounds.iter().rev().find_map(|r| r.pin.as_ref());
+        Self {
+            run,
+            state: RunState::of(summary, driven),
+            source_root: spec.map(|spec| spec.source_root.clone()),
+            task: spec.and_then(|spec| spec.task.clone()),
+            identity: measured.map(|pin| pin.identity.clone()),
+            rounds: count(summary.rounds.len()),
+            slots: count(spec.map_or(0, |spec| spec.panel.len())),
+            readers: count(spec.map_or(0, RunSpec::readers)),
+            exit: summary.end.as_ref().map(End::exit),
+            code: summary.end.as_ref().and_then(|end| match end {
+                End::Approved { .. } => None,
+                End::Failed { failure } => Some(failure.code),
+            }),
+            started_at: summary.started_at,
+            at: summary.at,
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! A run's journal: an append-only, hash-chained list of events with one writer.
+//!
+//! `runs/<id>/journal.db` is a `SQLite` database in WAL mode with `synchronous=FULL`: one durable
+//! commit for each call of [`Journal::append`], however many events it takes. Each row holds the
+//! hash of the row before it; the row `head` names the last one, so that a lost tail is seen too.
+//! The chain finds accidents, not attackers.
+//!
+//! # Invariants
+//! The writer holds `writer.lock` of the run's folder, which also tells others that the run's
+//! engine lives. Every transaction checks that the open files are still the ones at their paths.
+//! After one failed append nothing is written any more: what is on disk is not known.
+
+mod chain;
+mod error;
+mod read;
+mod schema;
+mod wal;
+
+use std::path::PathBuf;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::domain::event::Event;
+use crate::domain::failure::Failure;
+use crate::domain::id::LoopId;
+use crate::domain::time::Timestamp;
+use crate::store::file_lock::FileLock;
+use crate::store::folder::{FileId, Folder};
+use crate::store::journal::chain::Link;
+pub use crate::store::journal::error::Error;
+use crate::store::state_folder::{StateFolder, unwritable};
+
+/// The journal's file in the run's folder.
+pub const FILE: &str = "journal.db";
+const WAL: &str = "journal.db-wal";
+const WRITER: &str = "writer.lock";
+
+/// An event with its place in the journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its number, from 1 without gaps.
+    pub seq: u64,
+    /// When the input was taken that it records or follows from.
+    pub at: Timestamp,
+    /// The event.
+    pub event: Event,
+}
+
+/// The journal of one run, open for writing.
+#[derive(Debug)]
+pub struct Journal {
+    // Declared first: the connection closes (and writes its last checkpoint) under the lock.
+    connection: Connection,
+    _writer: FileLock,
+    run: LoopId,
+    place: Place,
+    /// The last row.
+    last: Link,
+    /// The stamp of the newest input: the time of what is decided from it.
+    at: Timestamp,
+    broken: bool,
+}
+
+/// The journal's files, as they were when they were opened.
+#[derive(Debug)]
+struct Place {
+    database: (PathBuf, FileId),
+    wal: (PathBuf, FileId),
+}
+
+impl Journal {
+    /// Makes the folder and the journal of a new run.
+    pub fn create(state: &StateFolder, run: LoopId) -> Result<Self, Failure> {
+        let folder = state.create_run(run)?;
+        let path = folder.path().join(FILE);
+        let made = folder.make_new_file(FILE).and_then(|_| folder.sync());
+        made.map_err(|error| unwritable(&path, &error))?;
+        let failed = |error: Error| error.into_failure(run, &path);
+        let (connection, writer, before) = connect(&folder).map_err(failed)?;
+        schema::create(&connection, run).map_err(failed)?;
+        Self::ready(connection, writer, run, &folder, before, Link::genesis(run)).map_err(failed)
+    }
+    /// Opens the journal of a run to go on with it, after verifying all of it.
+    pub fn open(state: &StateFolder, run: LoopId) -> Result<(Self, Vec<Entry>), Failure> {
+        let path = state.run_path(run).join(FILE);
+        let failed = |error: Error| error.into_failure(run, &path);
+        let folder = state.run(run).map_err(|e| failed(Error::Open(e)))?;
+        let (connection, writer, before) = connect(&folder).map_err(failed)?;
+        schema::check_mode(&connection).map_err(failed)?;
+        let (entries, last) = read::verified(&connection, run).map_err(failed)?;
+        let Some(newest) = entries.last().map(|entry| entry.at) else {
+            return Err(failed(Error::NeverBegan));
+        };
+        let mut journal =
+            Self::ready(connection, writer, run, &folder, before, last).map_err(failed)?;
+        journal.at = newest;
+        Ok((journal, entries))
+    }
+    /// Reads the journal of a run, running or not, and verifies all of it.
+    ///
+    /// Never an empty list: a journal without its first event is a failure.
+    pub fn load(state: &StateFolder, run: LoopId) -> Result<Vec<Entry>, Failure> {
+        let path = state.run_path(run).join(FILE);
+        read::load(state, run).map_err(|error| error.into_failure(run, &path))
+    }
+    /// Whether an engine that drives this run is alive.
+    pub fn is_driven(state: &StateFolder, run: LoopId) -> Result<bool, Failure> {
+        let held = state
+            .run(run)
+            .and_then(|folder| FileLock::is_held(&folder, WRITER));
+        held.map_err(|error| Error::Open(error).into_failure(run, &state.run_path(run)))
+    }
+
+    fn ready(
+        connection: Connection,
+        writer: FileLock,
+        run: LoopId,
+        folder: &Folder,
+        before: FileId,
+        last: Link,
+    ) -> Result<Self, Error> {
+        let locate = |name: &str| -> Result<(PathBuf, FileId), Error> {
+            let path = folder.path().join(name);
+            let id = FileId::at(&path).map_err(Error::Open)?;
+            Ok((path, id))
+        };
+        let place = Place {
+            database: locate(FILE)?,
+            wal: locate(WAL)?,
+        };
+        // SQLite opened it by its path: it must have been one file all the time.
+        if place.database.1 != before {
+            return Err(Error::Replaced(place.database.0));
+        }
+        Ok(Self {
+            connection,
+            _writer: writer,
+            run,
+            place,
+            last,
+            at: Timestamp::from_millis(0),
+            broken: false,
+        })
+    }
+
+    /// The run.
+    #[must_use]
+    pub fn run(&self) -> LoopId {
+        self.run
+    }
+    /// Appends events in one durable transaction: all of them are there, or none.
+    ///
+    /// After a failure the journal takes nothing more; the run must end.
+    pub fn append(&mut self, events: &[Event]) -> Result<(), Failure> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        let appended = if self.broken {
+            Err(Error::Broken)
+        } else {
+            self.try_append(events)
+        };
+        appended.map_err(|error| {
+            self.broken = true;
+            error.into_failure(self.run, &self.place.database.0)
+        })
+    }
+    fn try_append(&mut self, events: &[Event]) -> Result<(), Error> {
+        let mut at = self.at;
+        let mut last = self.last.clone();
+        let behaviour = TransactionBehavior::Immediate;
+        let transaction = self.connection.transaction_with_behavior(behaviour)?;
+        if schema::head(&transaction)? != last {
+            return Err(Error::SecondWriter);
+        }
+        {
+            let mut insert = transaction.prepare_cached(schema::INSERT)?;
+            for event in events {
+                at = stamped(event).unwrap_or(at);
+                let json = serde_json::to_string(event).map_err(Error::Encode)?;
+                let next = last.next(at, &json);
+                schema::insert(&mut insert, &last, &next, at, &json)?;
+                last = next;
+            }
+        }
+        schema::set_head(&transaction, &last)?;
+        self.place.check()?;
+        transaction.commit()?;
+        // A file that was replaced meanwhile took the commit with it.
+        self.place.check()?;
+        self.last = last;
+        self.at = at;
+        Ok(())
+    }
+}
+
+impl Place {
+    fn check(&self) -> Result<(), Error> {
+        for (path, id) in [&self.database, &self.wal] {
+            if FileId::at(path).ok() != Some(*id) {
+                return Err(Error::Replaced(path.clone()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes the writer's lock and opens the database; also says which file lay there before.
+fn connect(folder: &Folder) -> Result<(Connection, FileLock, FileId), Error> {
+    let writer = FileLock::acquire(folder, WRITER)
+        .map_err(Error::Open)?
+        .ok_or(Error::SecondWriter)?;
+    let path = folder.path().join(FILE);
+    read::check_file(&path)?;
+    let before = FileId::at(&path).map_err(Error::Open)?;
+    wal::check(folder)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(&path, flags)?;
+    schema::prepare_writer(&connection)?;
+    Ok((connection, writer, before))
+}
+
+/// The moment of an event that records an input.
+fn stamped(event: &Event) -> Option<Timestamp> {
+    match event {
+        Event::RunStarted { stamp, .. }
+        | Event::RunResumed { stamp }
+        | Event::StopRequested { stamp, .. }
+        | Event::EffectDone { stamp, .. } => Some(stamp.at),
+        Event::RoundOpened { .. }
+        | Event::EffectRequested { .. }
+        | Event::ReviewOpened { .. }
+        | Event::SlotRetried { .. }
+        | Event::FindingRaised { .. }
+        | Event::SlotSettled { .. }
+        | Event::RoundClosed { .. }
+        | Event::RunClosing { .. }
+        | Event::RunEnded { .. } => None,
+    }
+}

@@ -1,0 +1,131 @@
+//! The state folder, `<git common dir>/run-loop/`: ours alone, and never a link.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::id::LoopId;
+use crate::store::folder::{Access, Folder};
+
+const NAME: &str = "run-loop";
+
+/// The open state folder of a repository.
+///
+/// # Invariants
+/// It and its `runs` and `locks` are folders of this user, reached without a link below the
+/// common directory, and closed to everybody else. `path` has no link in it.
+#[derive(Debug)]
+pub struct StateFolder {
+    root: Folder,
+    runs: Folder,
+    locks: Folder,
+}
+
+impl StateFolder {
+    /// Opens the state folder of a repository, made if it is not there.
+    pub fn open(common_dir: &Path) -> Result<Self, Failure> {
+        Self::prepare(common_dir).map_err(|error| unwritable(&common_dir.join(NAME), &error))
+    }
+    /// Opens the state folder of a repository if it is there; makes nothing.
+    pub fn find(common_dir: &Path) -> Result<Option<Self>, Failure> {
+        match fs_err::symlink_metadata(common_dir.join(NAME)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unwritable(&common_dir.join(NAME), &error)),
+            // A first run may be making the rest of it right now.
+            Ok(_) => Self::open(common_dir).map(Some),
+        }
+    }
+    fn prepare(common_dir: &Path) -> io::Result<Self> {
+        // SQLite refuses a path with a link in it, and we compare paths later.
+        let common = Folder::open(&fs_err::canonicalize(common_dir)?)?;
+        let root = ours(common.make_child(NAME, Access::Private)?)?;
+        let runs = ours(root.make_child("runs", Access::Private)?)?;
+        let locks = ours(root.make_child("locks", Access::Private)?)?;
+        Ok(Self { root, runs, locks })
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.root.path()
+    }
+    /// The folder itself.
+    #[must_use]
+    pub fn root(&self) -> &Folder {
+        &self.root
+    }
+    /// The folder of the locks.
+    #[must_use]
+    pub fn locks(&self) -> &Folder {
+        &self.locks
+    }
+    /// Where a run's folder lies, whether it is there or not.
+    #[must_use]
+    pub fn run_path(&self, run: LoopId) -> PathBuf {
+        self.runs.path().join(run.to_string())
+    }
+    /// Makes a new run's folder.
+    pub fn create_run(&self, run: LoopId) -> Result<Folder, Failure> {
+        self.runs
+            .make_new_child(run.to_string(), Access::Private)
+            .map_err(|error| unwritable(&self.run_path(run), &error))
+    }
+    /// Opens a run's folder.
+    pub fn run(&self, run: LoopId) -> io::Result<Folder> {
+        ours(self.runs.child(run.to_string())?)
+    }
+    /// Every run there is, oldest first: their ids say when they began. No file time is read.
+    pub fn run_ids(&self) -> Result<Vec<LoopId>, Failure> {
+        let names = self
+            .runs
+            .names()
+            .map_err(|error| unwritable(self.runs.path(), &error))?;
+        let ids = names
+            .iter()
+            .filter_map(|name| LoopId::parse(name.to_str()?));
+        Ok(ids.collect())
+    }
+}
+
+/// A folder of this user, closed to others; somebody else's folder is an error.
+fn ours(folder: Folder) -> io::Result<Folder> {
+    let (owner, mode) = folder.owner_and_mode()?;
+    let me = rustix::process::geteuid().as_raw();
+    if owner != me {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!(
+                "{}: belongs to user {owner}, not to user {me}",
+                folder.path().display()
+            ),
+        ));
+    }
+    if mode & 0o077 != 0 {
+        folder.make_private()?;
+    }
+    Ok(folder)
+}
+
+/// The failure of a state that cannot be used, with the command that shows why.
+#[must_use]
+pub fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    let shown = path.display().to_string();
+    let failure = Failure::new(
+        Code::StateUnwritable,
+        format!("the state folder {shown} cannot be used: {error}"),
+    );
+    let parent = path.parent().unwrap_or(path).display().to_string();
+    let full = [
+        io::ErrorKind::StorageFull,
+        io::ErrorKind::QuotaExceeded,
+        io::ErrorKind::FileTooLarge,
+    ];
+    if full.contains(&error.kind()) {
+        failure.next(["df", "-h", &parent])
+    } else if error.kind() == io::ErrorKind::ReadOnlyFilesystem {
+        failure.next(["findmnt", "--target", &parent])
+    } else {
+        failure.next(["ls", "-la", &parent])
+    }
+}

@@ -1,0 +1,67 @@
+//! What the journals vouch for.
+
+use std::path::Path;
+
+use run_loop::domain::digest::Digest;
+use run_loop::domain::end::End;
+use run_loop::domain::event::RoundResult;
+use run_loop::store::{Index, attestations};
+
+use crate::sample::{Place, approved, judged, oid, run_id, stamp};
+
+/// G02: a damaged run is named, and the others speak.
+#[test]
+fn g02_a_damaged_run_blocks_no_other() {
+    let place = Place::new();
+    let source = Path::new("/src");
+    let good = place.run(1, &approved(1, source, 'd'));
+    let bad = place.run(4, &approved(4, source, 'd'));
+    let failed = place.run(8, &judged(8, source, 'd', RoundResult::NotPassed));
+    Index::open(&place.state).list(&place.state).unwrap();
+    std::fs::write(place.database(bad), b"garbage").unwrap();
+    std::fs::create_dir(place.state.run_path(run_id(20))).unwrap();
+    std::fs::write(place.state.run_path(run_id(21)), b"a file").unwrap();
+
+    let all = attestations(&place.state).unwrap();
+    assert_eq!(
+        all.runs.iter().map(|a| a.run).collect::<Vec<_>>(),
+        [good, failed]
+    );
+    let first = &all.runs[0];
+    assert_eq!(first.end, Some(End::Approved { readers: 1 }));
+    assert_eq!(first.manifest_sha256, Some(Digest::of(&[1])));
+    assert_eq!(first.ended_at, Some(stamp(3).at));
+    assert_eq!(first.rounds[0].identity.content_tree, oid('d'));
+    assert_eq!(first.rounds[0].result, Some(RoundResult::Passed));
+    // An engine that died after NOT PASS: its round still counts.
+    assert_eq!(all.runs[1].end, None);
+    assert_eq!(all.runs[1].rounds[0].result, Some(RoundResult::NotPassed));
+
+    let damaged: Vec<_> = all.damaged.iter().map(|d| d.run).collect();
+    assert_eq!(damaged, [bad, run_id(20), run_id(21)]);
+    assert_eq!(all.damaged[0].content_trees, Some(vec![oid('d')]));
+    assert_eq!(all.damaged[1].content_trees, None);
+}
+
+/// The journals are the truth: no edit of the index changes what is vouched for.
+#[test]
+fn the_index_vouches_for_nothing() {
+    let place = Place::new();
+    let run = place.run(
+        1,
+        &judged(1, Path::new("/src"), 'd', RoundResult::NotPassed),
+    );
+    Index::open(&place.state).list(&place.state).unwrap();
+    let before = attestations(&place.state).unwrap();
+    let connection = rusqlite::Connection::open(place.state.path().join("index.db")).unwrap();
+    connection
+        .execute(
+            "UPDATE round SET manifest_sha256 = ?1, result = '{\"result\":\"passed\"}'",
+            [Digest::of(b"forged").as_str()],
+        )
+        .unwrap();
+    drop(connection);
+    assert_eq!(attestations(&place.state).unwrap(), before);
+    assert_eq!(before.runs[0].run, run);
+    assert_eq!(before.runs[0].manifest_sha256, None);
+}
