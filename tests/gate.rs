@@ -1,1 +1,22 @@
-//! Tests of the `gate` area through its public surface.
+//! Tests of promotion and of the gate through their public surface, on real repositories.
+
+mod support;
+
+#[path = "gate/content.rs"]
+mod content;
+#[path = "gate/evidence.rs"]
+mod evidence;
+#[path = "gate/journal.rs"]
+mod journal;
+#[path = "gate/names.rs"]
+mod names;
+#[path = "gate/permit.rs"]
+mod permit;
+#[path = "gate/policy.rs"]
+mod policy;
+#[path = "gate/publish.rs"]
+mod publish;
+#[path = "gate/range.rs"]
+mod range;
+#[path = "gate/world.rs"]
+mod world;

@@ -1,0 +1,303 @@
+//! What a permit is not granted for.
+
+use run_loop::domain::code::Code;
+use run_loop::domain::digest::Digest;
+use run_loop::domain::event::Settlement;
+use run_loop::domain::evidence::UnreviewedKind;
+use run_loop::domain::finding::{Claim, Disposition, Finding};
+use run_loop::domain::id::{FindingId, LoopId, RoundNumber};
+use run_loop::domain::isolation::{EvidenceKind, Isolation};
+use run_loop::domain::job::{Ended, JobOutcome, Reading, Review};
+use run_loop::domain::path::RepoPath;
+use run_loop::domain::policy::AllowUnreviewed;
+use run_loop::domain::run_spec::Quorum;
+use run_loop::domain::severity::Severity;
+use run_loop::domain::verdict::{Coverage, PassedBy, Verdict};
+use run_loop::promote::{ApprovedRound, Permit};
+
+use crate::world::{World, reader, refused, slot_name};
+
+/// The code that a permit is refused with after a change of the facts.
+#[track_caller]
+fn refusal(change: impl FnOnce(&mut ApprovedRound)) -> Code {
+    let world = World::new();
+    let mut round = world.round();
+    change(&mut round);
+    let lock = world.lock(round.spec.loop_id);
+    refused(Permit::grant(round, lock.proof()))
+}
+
+fn outcome(round: &mut ApprovedRound) -> &mut JobOutcome {
+    &mut round.slots[0].jobs[0].outcome
+}
+
+fn review(round: &mut ApprovedRound) -> &mut Review {
+    match &mut outcome(round).reading {
+        Reading::Review(review) => review,
+        Reading::Invalid { .. } | Reading::Silent => unreachable!("the fixture's is a review"),
+    }
+}
+
+fn claim(severity: Severity) -> Claim {
+    Claim {
+        title: "an off-by-one".to_owned(),
+        severity,
+        blocking: false,
+        path: None,
+        line: None,
+        end_line: None,
+        body: String::new(),
+        pre_existing: false,
+    }
+}
+
+#[test]
+fn a_round_that_passed_gets_its_permit() {
+    let world = World::new();
+    let round = world.round();
+    let lock = world.lock(round.spec.loop_id);
+    Permit::grant(round, lock.proof()).map(drop).unwrap();
+}
+
+#[test]
+fn t_010_m_083_what_moved_between_verdict_and_promotion_is_not_promoted() {
+    let other = Digest::of(b"other");
+    let tree = run_loop::domain::oid::Oid::parse(&"0".repeat(40)).unwrap();
+    for (change, code) in [
+        (
+            Box::new(|round: &mut ApprovedRound| {
+                round.before_promotion.pin.identity.content_tree = tree.clone();
+            }) as Box<dyn FnOnce(&mut ApprovedRound)>,
+            Code::SourceMoved,
+        ),
+        (
+            Box::new(|round| round.sealed.pin.identity.content_tree = tree.clone()),
+            Code::SourceMoved,
+        ),
+        (
+            Box::new(|round| round.before_promotion.pin.identity.base = tree.clone()),
+            Code::BaseMoved,
+        ),
+        (
+            Box::new(|round| round.sealed.base_rewound = true),
+            Code::BaseMoved,
+        ),
+        (
+            Box::new(|round| round.before_promotion.pin.tripwire.hooks = other.clone()),
+            Code::TripwireMoved,
+        ),
+        (
+            Box::new(|round| {
+                round.pinned.base_content_tree = round.pinned.identity.content_tree.clone();
+            }),
+            Code::ChangeSetBecameEmpty,
+        ),
+    ] {
+        assert_eq!(refusal(change), code);
+    }
+}
+
+#[test]
+fn t_009_s31_a_pass_of_an_older_round_satisfies_nothing() {
+    assert_eq!(
+        refusal(|round| round.round = RoundNumber(2)),
+        Code::Internal
+    );
+    assert_eq!(refusal(|round| round.slots[0].jobs.clear()), Code::Internal);
+    let of_another_slot = refusal(|round| {
+        let job = round.slots[1].jobs[0].clone();
+        round.slots[0].settlement = Settlement::Passed {
+            by: PassedBy::Reviewer,
+            job: job.job.id,
+        };
+        round.slots[0].jobs = vec![job];
+    });
+    assert_eq!(of_another_slot, Code::Internal);
+}
+
+#[test]
+fn only_a_job_that_ended_well_with_a_valid_report_passes_a_slot() {
+    for ended in [
+        Ended::Exited { code: 1 },
+        Ended::Signalled { signal: 15 },
+        Ended::TimedOut,
+        Ended::Stopped,
+        Ended::Lost,
+    ] {
+        assert_eq!(
+            refusal(|round| outcome(round).ended = ended),
+            Code::Internal
+        );
+    }
+    assert_eq!(
+        refusal(|round| outcome(round).report = None),
+        Code::Internal
+    );
+    assert_eq!(
+        refusal(|round| outcome(round).prompt = None),
+        Code::Internal
+    );
+    assert_eq!(
+        refusal(|round| outcome(round).reading = Reading::Silent),
+        Code::Internal
+    );
+    assert_eq!(
+        refusal(|round| review(round).coverage = Coverage::None),
+        Code::Internal
+    );
+    assert_eq!(
+        refusal(|round| {
+            round.slots[0].settlement = Settlement::Passed {
+                by: PassedBy::Threshold,
+                job: round.slots[0].jobs[0].job.id,
+            };
+        }),
+        Code::Internal
+    );
+}
+
+#[test]
+fn a_claim_against_the_identity_bars_it_whoever_made_it() {
+    let not_pass = refusal(|round| review(round).verdict = Verdict::NotPass);
+    assert_eq!(not_pass, Code::NotPassUnexplained);
+    let blocking = refusal(|round| review(round).findings.push(claim(Severity::High)));
+    assert_eq!(blocking, Code::NotPassUnexplained);
+    let earlier_attempt = refusal(|round| {
+        let mut invalid = round.slots[0].jobs[0].clone();
+        invalid.outcome.ended = Ended::TimedOut;
+        invalid.outcome.reading = Reading::Invalid {
+            problems: vec!["no receipt".to_owned()],
+            claimed: Some(Verdict::NotPass),
+            claims: Vec::new(),
+        };
+        round.slots[0].jobs.insert(0, invalid);
+    });
+    // The job's own id is not what is asked: another attempt of any job claims it.
+    assert_eq!(earlier_attempt, Code::NotPassUnexplained);
+    let ledger = refusal(|round| {
+        round.findings.push(Finding {
+            id: FindingId(1),
+            slot: slot_name("security"),
+            job: round.slots[0].jobs[0].job.id,
+            round: round.round,
+            claim: claim(Severity::High),
+            blocking: true,
+            disposition: Disposition::Open,
+        });
+    });
+    assert_eq!(ledger, Code::FindingsStand);
+}
+
+#[test]
+fn every_slot_that_must_pass_did() {
+    let no_verdict = |round: &mut ApprovedRound| {
+        round.slots[0].settlement = Settlement::NoVerdict {
+            reason: "it timed out".to_owned(),
+        };
+    };
+    assert_eq!(refusal(no_verdict), Code::NoVerdict);
+    let not_passed = refusal(|round| {
+        let job = round.slots[0].jobs[0].job.id;
+        round.slots[0].settlement = Settlement::NotPassed { job };
+    });
+    assert_eq!(not_passed, Code::FindingsStand);
+    let forgiven_but_required = refusal(|round| {
+        no_verdict(round);
+        round.spec.review.quorum = Quorum::AtLeast(1);
+        round.spec.policy.require = vec![slot_name("security")];
+    });
+    assert_eq!(forgiven_but_required, Code::NoVerdict);
+    let nobody_of_the_readers_left = refusal(|round| {
+        no_verdict(round);
+        round.spec.review.quorum = Quorum::AtLeast(1);
+    });
+    assert_eq!(nobody_of_the_readers_left, Code::NoVerdict);
+    assert_eq!(
+        refusal(|round| round.spec.policy.families = 2),
+        Code::NoVerdict
+    );
+    assert_eq!(refusal(|round| drop(round.slots.pop())), Code::Internal);
+    assert_eq!(
+        refusal(|round| round.spec.panel.push(reader("second"))),
+        Code::Internal
+    );
+}
+
+#[test]
+fn t_019_isolation_is_not_lowered_silently() {
+    let as_seen = |kind, isolation, remote, diff_only| {
+        let world = World::new();
+        let mut round = world.round();
+        round.slots[0].jobs[0].job.evidence = kind;
+        round.spec.review.isolation = isolation;
+        round.spec.panel[0].agent.remote = remote;
+        round.spec.review.remote_diff_only = diff_only;
+        let lock = world.lock(round.spec.loop_id);
+        Permit::grant(round, lock.proof()).is_ok()
+    };
+    assert!(!as_seen(
+        EvidenceKind::SourceTree,
+        Isolation::Worktree,
+        false,
+        false
+    ));
+    assert!(as_seen(
+        EvidenceKind::SourceTree,
+        Isolation::Env,
+        false,
+        false
+    ));
+    assert!(!as_seen(
+        EvidenceKind::DiffOnly,
+        Isolation::Worktree,
+        false,
+        true
+    ));
+    assert!(!as_seen(
+        EvidenceKind::DiffOnly,
+        Isolation::Worktree,
+        true,
+        false
+    ));
+    assert!(as_seen(
+        EvidenceKind::DiffOnly,
+        Isolation::Worktree,
+        true,
+        true
+    ));
+}
+
+#[test]
+fn files_that_nobody_was_shown_need_the_bases_word() {
+    let hide = |round: &mut ApprovedRound, glob: &str| {
+        round.evidence.files[0].unreviewed = Some(UnreviewedKind::Binary);
+        round.evidence.files[0].path = RepoPath::from("img/logo.png");
+        round.spec.policy.allow_unreviewed = vec![AllowUnreviewed {
+            kind: UnreviewedKind::Binary,
+            paths: glob.to_owned(),
+        }];
+    };
+    assert_eq!(refusal(|round| hide(round, "docs/**")), Code::Unreviewed);
+    let world = World::new();
+    let mut round = world.round();
+    hide(&mut round, "img/**");
+    let lock = world.lock(round.spec.loop_id);
+    Permit::grant(round, lock.proof()).map(drop).unwrap();
+}
+
+#[test]
+fn the_lock_of_another_run_permits_nothing() {
+    let world = World::new();
+    let round = world.round();
+    let lock = world.lock(LoopId::mint(&world.stamp(), "other"));
+    assert_eq!(refused(Permit::grant(round, lock.proof())), Code::Internal);
+}
+
+#[test]
+fn a_slot_cannot_write_among_the_manifests() {
+    let code = refusal(|round| {
+        round.spec.panel[0].name = slot_name("approvals");
+        round.slots[0].slot = slot_name("approvals");
+    });
+    assert_eq!(code, Code::BadSlotName);
+}

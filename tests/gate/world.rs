@@ -1,0 +1,468 @@
+//! A repository with a reviewed branch, its journals, and rounds made by hand.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use run_loop::domain::agent::{
+    Agent, AgentKind, CommandAgent, Contract, PromptChannel, ReportChannel,
+};
+use run_loop::domain::code::Code;
+use run_loop::domain::digest::Digest;
+use run_loop::domain::effect::{Done, Effect, Outcome, Promotion};
+use run_loop::domain::end::End;
+use run_loop::domain::event::{Event, RoundResult, Settlement};
+use run_loop::domain::evidence::{ChangedFile, DiffPart, Evidence, FileStatus};
+use run_loop::domain::failure::Failure;
+use run_loop::domain::id::{EffectId, JobId, LoopId, RoundNumber};
+use run_loop::domain::identity::{Identity, Pin, Remeasured, Tripwire};
+use run_loop::domain::isolation::{EvidenceKind, Isolation};
+use run_loop::domain::job::{AttemptReason, Ended, Job, JobOutcome, Reading, Review, Role, Stored};
+use run_loop::domain::oid::Oid;
+use run_loop::domain::path::RepoPath;
+use run_loop::domain::policy::Policy;
+use run_loop::domain::run_spec::{BaseSpec, Quorum, ReviewSpec, RunSpec};
+use run_loop::domain::severity::Severity;
+use run_loop::domain::slot::{Slot, SlotName};
+use run_loop::domain::time::{Stamp, Timestamp};
+use run_loop::domain::verdict::{Coverage, PassedBy, Verdict};
+use run_loop::gate::{Approval, GatePolicy, GateRequest};
+use run_loop::git::{Git, GitEnvironment, Repository};
+use run_loop::promote::manifest::checks_digest;
+use run_loop::promote::{ApprovedRound, EndedJob, Permit, SettledSlot};
+use run_loop::store::{Journal, RunLock, StateFolder, attestations};
+
+use crate::support::repo::{Repo, git_command, git_program};
+
+/// Stands wherever a run keeps something of its machine; no promoted file may hold it.
+pub(crate) const CANARY: &str = "canary-7d1c";
+
+/// What the reviewer wrote.
+pub(crate) const REPORT: &str = "# Review\n\nAll read.\n";
+
+/// `main` with one commit, and `feature` (checked out) with one more.
+pub(crate) struct World {
+    pub(crate) repo: Repo,
+    pub(crate) git: Git,
+    pub(crate) repository: Repository,
+    pub(crate) state: StateFolder,
+    pub(crate) artifacts: RefCell<BTreeMap<Digest, Vec<u8>>>,
+    pub(crate) clock: Cell<u8>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let repo = Repo::new();
+        repo.git(&["switch", "-q", "-c", "feature"]);
+        repo.write("src/lib.rs", "pub fn one() -> u32 {\n    2\n}\n");
+        repo.commit("a feature");
+        let git = Git::find_in(&GitEnvironment {
+            program: Some(git_program()),
+            no_system_config: true,
+            ..GitEnvironment::new(std::env::var_os("PATH").unwrap())
+        })
+        .unwrap();
+        let repository = Repository::discover(&git, repo.root()).unwrap();
+        let state = StateFolder::open(&repository.common_dir).unwrap();
+        Self {
+            repo,
+            git,
+            repository,
+            state,
+            artifacts: RefCell::default(),
+            clock: Cell::new(0),
+        }
+    }
+    pub(crate) fn stamp(&self) -> Stamp {
+        let number = self.clock.get() + 1;
+        self.clock.set(number);
+        Stamp {
+            at: Timestamp::from_millis(1_796_000_000_000 + i64::from(number) * 1000),
+            seed: [number; 32],
+        }
+    }
+    pub(crate) fn rev(&self, rev: &str) -> Oid {
+        Oid::parse(&self.repo.git(&["rev-parse", rev])).unwrap()
+    }
+    /// A path below the control root's reports folder.
+    pub(crate) fn reports(&self, below: &str) -> PathBuf {
+        self.repo.root().join(".agents/reports").join(below)
+    }
+    /// HEAD's tree without the reports folder, computed by git alone.
+    fn content(&self) -> Oid {
+        let index = self.repo.beside("content.index");
+        let run = |args: &[&str]| {
+            let mut command = git_command(self.repo.root());
+            let output = command
+                .env("GIT_INDEX_FILE", &index)
+                .args(args)
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{args:?}");
+            String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        };
+        run(&["read-tree", "HEAD"]);
+        run(&[
+            "rm",
+            "-r",
+            "-q",
+            "-f",
+            "--cached",
+            "--ignore-unmatch",
+            ".agents/reports",
+        ]);
+        Oid::parse(&run(&["write-tree"])).unwrap()
+    }
+    fn pin(&self) -> Pin {
+        let head = self.rev("HEAD");
+        Pin {
+            identity: Identity {
+                base: Oid::parse(&self.repo.git(&["merge-base", "main", "HEAD"])).unwrap(),
+                head: head.clone(),
+                tree: self.rev("HEAD^{tree}"),
+                content_tree: self.content(),
+            },
+            snapshot: head.clone(),
+            base_tip: Some(self.rev("main")),
+            base_content_tree: self.rev("main^{tree}"),
+            branch: Some("refs/heads/feature".to_owned()),
+            commits: 1,
+            behind: 0,
+            dirty: false,
+            tripwire: Tripwire {
+                head_ref: "refs/heads/feature".to_owned(),
+                branch_tip: head,
+                config: Digest::of(b"1"),
+                hooks: Digest::of(b"2"),
+                info: Digest::of(b"3"),
+                index: Digest::of(b"4"),
+                manifests: Digest::of(b"5"),
+            },
+            notices: Vec::new(),
+        }
+    }
+    fn stored(&self, bytes: &str) -> Stored {
+        let sha256 = Digest::of(bytes.as_bytes());
+        self.artifacts
+            .borrow_mut()
+            .insert(sha256.clone(), bytes.as_bytes().to_vec());
+        Stored {
+            sha256,
+            bytes: bytes.len() as u64,
+        }
+    }
+    fn settled(&self, slot: &Slot, stamp: &Stamp, by: PassedBy) -> SettledSlot {
+        let id = JobId::mint(stamp, slot.name.as_str());
+        let job = Job {
+            id,
+            role: Role::Review,
+            round: RoundNumber(1),
+            slot: slot.name.clone(),
+            rank: 0,
+            reason: AttemptReason::First,
+            attempt: 1,
+            nonce: CANARY.to_owned(),
+            evidence: EvidenceKind::ReviewTree,
+            deadline: stamp.at,
+            budget: 3600,
+        };
+        let outcome = JobOutcome {
+            ended: Ended::Exited { code: 0 },
+            report: Some(self.stored(&format!("{REPORT}By {}.\n", slot.name))),
+            prompt: (by != PassedBy::Checks).then(|| self.stored("Review this.")),
+            reading: Reading::Review(Review {
+                verdict: Verdict::Pass,
+                summary: "All read.".to_owned(),
+                findings: Vec::new(),
+                coverage: Coverage::Full,
+                receipts: 1,
+            }),
+            started_at: stamp.at,
+            ended_at: stamp.at,
+        };
+        SettledSlot {
+            slot: slot.name.clone(),
+            settlement: Settlement::Passed { by, job: id },
+            jobs: vec![EndedJob { job, outcome }],
+        }
+    }
+    /// A round on HEAD that every slot passed: the reader `security`, and `checks`.
+    pub(crate) fn round(&self) -> ApprovedRound {
+        let stamp = self.stamp();
+        let pin = self.pin();
+        let later = Remeasured {
+            pin: pin.clone(),
+            moved_paths: Vec::new(),
+            base_rewound: false,
+            head_descends: true,
+        };
+        let panel = vec![reader("security"), checks()];
+        let slots = vec![
+            self.settled(&panel[0], &stamp, PassedBy::Reviewer),
+            self.settled(&panel[1], &stamp, PassedBy::Checks),
+        ];
+        ApprovedRound {
+            spec: spec(LoopId::mint(&stamp, "run"), &self.rev("main"), panel),
+            started_at: stamp.at,
+            round: RoundNumber(1),
+            pinned: pin,
+            sealed: later.clone(),
+            before_promotion: later,
+            evidence: evidence(),
+            slots,
+            findings: Vec::new(),
+        }
+    }
+    pub(crate) fn lock(&self, run: LoopId) -> RunLock {
+        RunLock::acquire(&self.state, self.repo.root(), run).unwrap()
+    }
+    /// Publishes a round; the control root is the repository itself.
+    pub(crate) fn publish(&self, round: &ApprovedRound) -> Result<Promotion, Failure> {
+        let lock = self.lock(round.spec.loop_id);
+        let permit = Permit::grant(round.clone(), lock.proof())?;
+        let mut artifact = |sha256: &Digest| {
+            let found = self.artifacts.borrow().get(sha256).cloned();
+            found.ok_or_else(|| Failure::new(Code::JournalFailed, format!("no artifact {sha256}")))
+        };
+        run_loop::promote::publish(&permit, self.repo.root(), &mut artifact, self.stamp().at)
+    }
+    /// Writes the journal of a run that judged this round.
+    pub(crate) fn journal(
+        &self,
+        round: &ApprovedRound,
+        result: RoundResult,
+        end: End,
+        promotion: Option<Promotion>,
+    ) {
+        let number = round.round;
+        let mut events = vec![
+            Event::RunStarted {
+                stamp: self.stamp(),
+                spec: Box::new(round.spec.clone()),
+            },
+            Event::RoundOpened { round: number },
+            Event::EffectRequested {
+                id: EffectId(1),
+                effect: Box::new(Effect::Pin { round: number }),
+            },
+            Event::EffectDone {
+                stamp: self.stamp(),
+                effect: EffectId(1),
+                outcome: Box::new(Outcome::Pinned {
+                    result: Done::Ok(round.pinned.clone()),
+                }),
+            },
+        ];
+        if let Some(promotion) = promotion {
+            events.push(Event::EffectRequested {
+                id: EffectId(2),
+                effect: Box::new(Effect::Promote { round: number }),
+            });
+            events.push(Event::EffectDone {
+                stamp: self.stamp(),
+                effect: EffectId(2),
+                outcome: Box::new(Outcome::Promoted {
+                    result: Done::Ok(promotion),
+                }),
+            });
+        }
+        events.push(Event::RoundClosed {
+            round: number,
+            result,
+        });
+        events.push(Event::RunEnded { end });
+        let mut journal = Journal::create(&self.state, round.spec.loop_id).unwrap();
+        journal.append(&events).unwrap();
+    }
+    /// A whole run that approved HEAD: published, and attested by its journal.
+    pub(crate) fn approve(&self) -> ApprovedRound {
+        self.approve_as(|_| {})
+    }
+    pub(crate) fn approve_as(&self, change: impl FnOnce(&mut ApprovedRound)) -> ApprovedRound {
+        let mut round = self.round();
+        change(&mut round);
+        let promotion = self.publish(&round).unwrap();
+        let readers = u32::try_from(round.spec.readers()).unwrap();
+        self.journal(
+            &round,
+            RoundResult::Passed,
+            End::Approved { readers },
+            Some(promotion),
+        );
+        round
+    }
+    /// A whole run on HEAD that ended NOT PASS.
+    pub(crate) fn reject(&self) -> ApprovedRound {
+        let round = self.round();
+        let failure = Failure::new(Code::FindingsStand, "finding F-1 stands");
+        self.journal(
+            &round,
+            RoundResult::NotPassed,
+            End::Failed { failure },
+            None,
+        );
+        round
+    }
+
+    /// The gate's answer on `main` and HEAD under the built-in policy.
+    pub(crate) fn gate(&self) -> Result<Approval, Failure> {
+        self.gate_of(Some("main"), None, None)
+    }
+    pub(crate) fn gate_of(
+        &self,
+        base: Option<&str>,
+        head: Option<&str>,
+        expect_head: Option<&str>,
+    ) -> Result<Approval, Failure> {
+        self.judge(base, head, expect_head, &rules())
+    }
+    pub(crate) fn gate_by(&self, rules: &GatePolicy) -> Result<Approval, Failure> {
+        self.judge(Some("main"), None, None, rules)
+    }
+    pub(crate) fn judge(
+        &self,
+        base: Option<&str>,
+        head: Option<&str>,
+        expect_head: Option<&str>,
+        rules: &GatePolicy,
+    ) -> Result<Approval, Failure> {
+        run_loop::gate::judge(&GateRequest {
+            git: &self.git,
+            repository: &self.repository,
+            store: None,
+            base,
+            head,
+            expect_head,
+            policy_at: &|_| Ok(rules.clone()),
+            attestations: &|| attestations(&self.state),
+        })
+    }
+}
+
+/// The code of a refusal.
+#[track_caller]
+pub(crate) fn refused<T: std::fmt::Debug>(result: Result<T, Failure>) -> Code {
+    result.unwrap_err().code
+}
+
+pub(crate) fn slot_name(name: &str) -> SlotName {
+    SlotName::parse(name).unwrap()
+}
+
+/// A reviewer that reads; its program and arguments are of this machine.
+pub(crate) fn reader(name: &str) -> Slot {
+    Slot {
+        name: slot_name(name),
+        agent: Agent {
+            name: format!("{name}-bot"),
+            kind: AgentKind::Command(CommandAgent {
+                program: format!("/opt/{CANARY}/bot"),
+                args: vec![format!("--token={CANARY}")],
+                prompt: PromptChannel::Stdin,
+                report: ReportChannel::Stdout,
+                env: vec![CANARY.to_owned()],
+            }),
+            remote: false,
+            family: name.to_owned(),
+            timeout: None,
+            contract: Contract::Json,
+            definition: Digest::of(name.as_bytes()),
+        },
+        fallback: Vec::new(),
+        instructions: Vec::new(),
+    }
+}
+
+pub(crate) fn checks() -> Slot {
+    Slot {
+        name: SlotName::checks(),
+        agent: Agent {
+            name: "checks".to_owned(),
+            kind: AgentKind::Checks,
+            family: "checks".to_owned(),
+            definition: Digest::of(b"checks"),
+            ..reader("checks").agent
+        },
+        fallback: Vec::new(),
+        instructions: Vec::new(),
+    }
+}
+
+fn spec(loop_id: LoopId, tip: &Oid, panel: Vec<Slot>) -> RunSpec {
+    RunSpec {
+        loop_id,
+        command: vec![format!("/home/{CANARY}/bin/run-loop")],
+        task: Some(CANARY.to_owned()),
+        source_root: format!("/home/{CANARY}/source"),
+        control_root: format!("/home/{CANARY}/control"),
+        common_dir: format!("/home/{CANARY}/control/.git"),
+        base: BaseSpec::MergeBase {
+            given: "main".to_owned(),
+            resolved: "refs/heads/main".to_owned(),
+            tip: tip.clone(),
+            must_be_ancestor: false,
+        },
+        panel,
+        review: ReviewSpec {
+            max_rounds: 5,
+            fail_on: Severity::Medium,
+            quorum: Quorum::All,
+            isolation: Isolation::Worktree,
+            remote_diff_only: false,
+            max_parallel: 4,
+            diff_cap: 200_000,
+            exclude: Vec::new(),
+        },
+        checks: Vec::new(),
+        setup: Vec::new(),
+        cache: Vec::new(),
+        job_timeout: 3600,
+        policy: Policy::default(),
+        reports: ".agents/reports".to_owned(),
+        allow_filters: Vec::new(),
+        allow_in_progress: false,
+        keep_snapshots: false,
+        config_sha256: Digest::of(b"configuration"),
+        engine_version: "0.1.0".to_owned(),
+    }
+}
+
+fn evidence() -> Evidence {
+    Evidence {
+        files: vec![ChangedFile {
+            path: RepoPath::from("src/lib.rs"),
+            status: FileStatus::Modified,
+            old_path: None,
+            old_mode: "100644".to_owned(),
+            new_mode: "100644".to_owned(),
+            size: Some(31),
+            added: Some(1),
+            removed: Some(1),
+            unreviewed: None,
+            changed_lines: vec![(2, 2)],
+        }],
+        parts: vec![DiffPart {
+            name: "001".to_owned(),
+            receipt: CANARY.to_owned(),
+            bytes: 300,
+            in_prompt: true,
+        }],
+        diff_sha256: Digest::of(b"diff"),
+        files_sha256: Digest::of(b"files"),
+        folder: format!("/home/{CANARY}/.cache/run-loop/evidence"),
+    }
+}
+
+/// What a base without configuration asks.
+pub(crate) fn rules() -> GatePolicy {
+    GatePolicy {
+        policy: Policy::default(),
+        reports: ".agents/reports".to_owned(),
+        fail_on: Severity::Medium,
+        isolation: Isolation::Worktree,
+        quorum: Quorum::All,
+        checks_sha256: checks_digest(&[], &[]).unwrap(),
+        panel: vec![reader("security"), checks()],
+        agents: vec![reader("security").agent, checks().agent],
+    }
+}
