@@ -16,9 +16,14 @@ pub mod args;
 mod completions;
 pub mod environment;
 mod explain;
+pub mod history;
 mod later;
+pub mod list;
+pub mod log;
 pub mod output;
 mod schema;
+pub mod show;
+pub mod status;
 mod task;
 mod usage;
 

@@ -16,4 +16,5 @@ pub mod gate;
 pub mod git;
 pub mod process;
 pub mod promote;
+pub mod report;
 pub mod store;

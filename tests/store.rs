@@ -23,5 +23,9 @@ mod index;
 mod journal;
 #[path = "store/lock.rs"]
 mod lock;
+#[path = "store/read.rs"]
+mod read;
+#[path = "store/reviewed.rs"]
+mod reviewed;
 #[path = "store/sample.rs"]
 mod sample;

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::effect::{Done, Effect, Outcome, Promotion};
 use crate::domain::end::End;
 use crate::domain::event::{Event, RoundResult, Settlement};
@@ -69,6 +71,39 @@ pub struct JobRecord {
     pub requested_at: Option<Timestamp>,
     /// What came back; `None` while it runs.
     pub outcome: Option<Box<JobOutcome>>,
+}
+
+/// Whether a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Its engine is alive.
+    Running,
+    /// Its engine died before the run ended (scenario H09).
+    Interrupted,
+    /// It ended.
+    Ended,
+}
+
+impl RunState {
+    /// The state of a run whose engine is alive or not.
+    #[must_use]
+    pub fn of(summary: &Summary, driven: bool) -> Self {
+        match (&summary.end, driven) {
+            (Some(_), _) => Self::Ended,
+            (None, true) => Self::Running,
+            (None, false) => Self::Interrupted,
+        }
+    }
+    /// The word for people and programs.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Interrupted => "interrupted",
+            Self::Ended => "ended",
+        }
+    }
 }
 
 impl Summary {

@@ -76,6 +76,8 @@ pub fn attestations(state: &StateFolder) -> Result<Attestations, Failure> {
                 let events = entries.iter().map(|entry| (entry.at, &entry.event));
                 all.runs.push(Attestation::of(run, &Summary::of(events)));
             }
+            // It judged nothing, so it vouches for nothing and revokes nothing.
+            Err(_) if Journal::never_began(state, run) => {}
             Err(failure) => all.damaged.push(DamagedRun {
                 run,
                 failure,

@@ -17,7 +17,7 @@ use crate::domain::summary::Summary;
 use crate::store::file_lock::FileLock;
 use crate::store::folder::FileId;
 use crate::store::index::database::Database;
-pub use crate::store::index::row::{RunRow, RunState};
+pub use crate::store::index::row::RunRow;
 use crate::store::journal::{self, Journal};
 use crate::store::state_folder::StateFolder;
 

@@ -72,13 +72,19 @@ impl Journal {
     /// Makes the folder and the journal of a new run.
     pub fn create(state: &StateFolder, run: LoopId) -> Result<Self, Failure> {
         let folder = state.create_run(run)?;
+        Self::create_in(&folder, run).inspect_err(|_| {
+            // A run that could not begin leaves nothing; the first failure is the one that is told.
+            drop(fs_err::remove_dir_all(folder.path()));
+        })
+    }
+    fn create_in(folder: &Folder, run: LoopId) -> Result<Self, Failure> {
         let path = folder.path().join(FILE);
         let made = folder.make_new_file(FILE).and_then(|_| folder.sync());
         made.map_err(|error| unwritable(&path, &error))?;
         let failed = |error: Error| error.into_failure(run, &path);
-        let (connection, writer, before) = connect(&folder).map_err(failed)?;
+        let (connection, writer, before) = connect(folder).map_err(failed)?;
         schema::create(&connection, run).map_err(failed)?;
-        Self::ready(connection, writer, run, &folder, before, Link::genesis(run)).map_err(failed)
+        Self::ready(connection, writer, run, folder, before, Link::genesis(run)).map_err(failed)
     }
     /// Opens the journal of a run to go on with it, after verifying all of it.
     pub fn open(state: &StateFolder, run: LoopId) -> Result<(Self, Vec<Entry>), Failure> {
@@ -102,6 +108,13 @@ impl Journal {
     pub fn load(state: &StateFolder, run: LoopId) -> Result<Vec<Entry>, Failure> {
         let path = state.run_path(run).join(FILE);
         read::load(state, run).map_err(|error| error.into_failure(run, &path))
+    }
+    /// Whether a run holds no event at all: its engine died before it began.
+    ///
+    /// Only a sound journal says so; a damaged one is no proof of anything.
+    #[must_use]
+    pub fn never_began(state: &StateFolder, run: LoopId) -> bool {
+        matches!(read::load(state, run), Err(Error::NeverBegan))
     }
     /// Whether an engine that drives this run is alive.
     pub fn is_driven(state: &StateFolder, run: LoopId) -> Result<bool, Failure> {

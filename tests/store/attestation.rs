@@ -5,7 +5,7 @@ use std::path::Path;
 use run_loop::domain::digest::Digest;
 use run_loop::domain::end::End;
 use run_loop::domain::event::RoundResult;
-use run_loop::store::{Index, attestations};
+use run_loop::store::{Index, Journal, attestations};
 
 use crate::sample::{Place, approved, judged, oid, run_id, stamp};
 
@@ -21,6 +21,9 @@ fn g02_a_damaged_run_blocks_no_other() {
     std::fs::write(place.database(bad), b"garbage").unwrap();
     std::fs::create_dir(place.state.run_path(run_id(20))).unwrap();
     std::fs::write(place.state.run_path(run_id(21)), b"a file").unwrap();
+
+    // An engine that died before its first event: nothing to say, and no damage.
+    drop(Journal::create(&place.state, run_id(30)).unwrap());
 
     let all = attestations(&place.state).unwrap();
     assert_eq!(

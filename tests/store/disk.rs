@@ -74,9 +74,13 @@ fn a_full_disk_is_a_clear_failure_and_leaves_nothing_half_written() {
     assert_eq!(entries[0].event, events[0]);
 
     std::fs::write(disk.0.path().join("fill"), vec![1; 700_000]).unwrap_err();
-    let failure = (2..60)
-        .find_map(|number| Journal::create(&state, run_id(number)).err())
+    let (number, failure) = (2..60)
+        .find_map(|number| Some((number, Journal::create(&state, run_id(number)).err()?)))
         .expect("no room for another run");
+    assert!(
+        !state.run_path(run_id(number)).exists(),
+        "nothing half made"
+    );
     assert!(matches!(
         failure.code,
         Code::StateUnwritable | Code::JournalFailed

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use run_loop::domain::event::RoundResult;
 use run_loop::domain::exit::Exit;
-use run_loop::store::index::{Listed, RunState};
+use run_loop::domain::summary::RunState;
+use run_loop::store::index::Listed;
 use run_loop::store::{Index, Journal};
 
 use crate::sample::{Place, approved, judged, run_id};

@@ -8,7 +8,7 @@ use crate::domain::exit::Exit;
 use crate::domain::id::LoopId;
 use crate::domain::identity::Identity;
 use crate::domain::run_spec::RunSpec;
-use crate::domain::summary::Summary;
+use crate::domain::summary::{RunState, Summary};
 use crate::domain::time::Timestamp;
 
 /// A run in the list.
@@ -39,39 +39,6 @@ pub struct RunRow {
     pub started_at: Option<Timestamp>,
     /// When its newest input was taken.
     pub at: Option<Timestamp>,
-}
-
-/// Whether a run goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunState {
-    /// Its engine is alive.
-    Running,
-    /// Its engine died before the run ended (scenario H09).
-    Interrupted,
-    /// It ended.
-    Ended,
-}
-
-impl RunState {
-    /// The state of a run whose engine is alive or not.
-    #[must_use]
-    pub fn of(summary: &Summary, driven: bool) -> Self {
-        match (&summary.end, driven) {
-            (Some(_), _) => Self::Ended,
-            (None, true) => Self::Running,
-            (None, false) => Self::Interrupted,
-        }
-    }
-    /// The word for people and programs.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Interrupted => "interrupted",
-            Self::Ended => "ended",
-        }
-    }
 }
 
 impl RunRow {

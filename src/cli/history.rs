@@ -1,0 +1,123 @@
+//! What the commands that read have in common: the state, the runs in it, and the choice of one.
+//!
+//! A run is chosen by its id or by its source root, never by a file's time (scenario S24).
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::cli::args::Format;
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::id::LoopId;
+use crate::domain::summary::{RunState, Summary};
+use crate::domain::time::Timestamp;
+use crate::report::run::RunReport;
+use crate::report::short_id::short_id;
+use crate::store::index::{Index, Listed};
+use crate::store::{Entry, Journal, StateFolder};
+
+/// What a command that reads gets.
+#[derive(Debug, Clone, Copy)]
+pub struct History<'a> {
+    /// The repository's state; `None` where no run was ever started.
+    pub state: Option<&'a StateFolder>,
+    /// The source root (canonical) whose newest run is meant when none is named.
+    pub source_root: Option<&'a Path>,
+    /// How output is written.
+    pub format: Format,
+    /// Now, for spans of what still goes on.
+    pub now: Timestamp,
+}
+
+/// A run that was read.
+#[derive(Debug)]
+pub struct ReadRun {
+    /// The run.
+    pub run: LoopId,
+    /// Its events.
+    pub entries: Vec<Entry>,
+    /// What they say.
+    pub summary: Summary,
+    /// Whether it goes on.
+    pub state: RunState,
+}
+
+impl History<'_> {
+    /// The state, or why there is none.
+    pub fn state(&self) -> Result<&StateFolder, Failure> {
+        self.state.ok_or_else(|| {
+            unknown("no run was started in this repository yet").next(["run-loop", "--help"])
+        })
+    }
+    /// The run of this id or unique prefix, or the newest one of the source.
+    pub fn choose(&self, given: Option<&str>) -> Result<LoopId, Failure> {
+        let state = self.state()?;
+        let Some(given) = given else {
+            return self.newest(state);
+        };
+        let all = state.run_ids()?;
+        let wanted = given.to_ascii_lowercase();
+        let fits = |id: &&LoopId| id.to_string().starts_with(&wanted);
+        let found: Vec<LoopId> = all.iter().filter(fits).copied().collect();
+        match found[..] {
+            [run] if !wanted.is_empty() => Ok(run),
+            [] => Err(unknown(format!("no run has the id {given:?}"))),
+            _ => {
+                let names: Vec<String> = found.iter().map(|id| short_id(*id, &all)).collect();
+                Err(unknown(format!(
+                    "the id {given:?} fits {} runs: {}",
+                    found.len(),
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+    fn newest(&self, state: &StateFolder) -> Result<LoopId, Failure> {
+        let source = self.source_root.map(|root| root.display().to_string());
+        let listed = Index::open(state).list(state)?;
+        let newest = listed.iter().rev().find_map(|listed| match listed {
+            Listed::Run(row) if source.is_none() || row.source_root == source => Some(row.run),
+            Listed::Run(_) | Listed::Damaged { .. } => None,
+        });
+        newest.ok_or_else(|| match source {
+            Some(source) => unknown(format!("no run of {source} can be read")),
+            None => unknown("no run can be read"),
+        })
+    }
+    /// Reads a run.
+    pub fn read(&self, run: LoopId) -> Result<ReadRun, Failure> {
+        let state = self.state()?;
+        // Asked first: an engine that ends in between has written its end by the time we read.
+        let driven = Journal::is_driven(state, run)?;
+        let entries = Journal::load(state, run)?;
+        let summary = Summary::of(entries.iter().map(|entry| (entry.at, &entry.event)));
+        let state = RunState::of(&summary, driven);
+        Ok(ReadRun {
+            run,
+            entries,
+            summary,
+            state,
+        })
+    }
+    /// The report of a run that was read.
+    pub fn report(&self, read: &ReadRun) -> Result<RunReport, Failure> {
+        let folder = self.state()?.run_path(read.run);
+        Ok(RunReport::of(read.run, &read.summary, read.state, &folder))
+    }
+}
+
+fn unknown(message: impl Into<String>) -> Failure {
+    Failure::new(Code::UnknownRun, message).next(["run-loop", "list"])
+}
+
+/// Writes text. A reader that went away is not a failure of ours.
+pub(crate) fn write(out: &mut dyn Write, text: &str) {
+    drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+/// A document as one line of JSON.
+pub(crate) fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string(value)
+        .map_err(|error| Failure::new(Code::Internal, format!("no JSON form: {error}")))?;
+    Ok(text + "\n")
+}

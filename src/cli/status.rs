@@ -1,0 +1,69 @@
+//! `run-loop status [RUN]`: how the newest run of this source stands, from its journal and lock.
+
+use std::io::Write;
+
+use crate::cli::args::Format;
+use crate::cli::args::history::StatusArgs;
+use crate::cli::history::{History, ReadRun, json, write};
+use crate::domain::end::End;
+use crate::domain::exit::Exit;
+use crate::domain::failure::{Failure, NextCommand};
+use crate::domain::summary::RunState;
+use crate::report::run::RunReport;
+use crate::report::{text, time};
+
+/// Tells how a run stands. Only a living engine makes it "running" (scenario H09).
+pub fn run(args: &StatusArgs, history: &History<'_>, out: &mut dyn Write) -> Result<Exit, Failure> {
+    let read = history.read(history.choose(args.run.as_deref())?)?;
+    let report = history.report(&read)?;
+    let text = match history.format {
+        Format::Human => human(&report, &read, history),
+        Format::Json | Format::Ndjson => json(&report)?,
+    };
+    write(out, &text);
+    Ok(Exit::Approved)
+}
+
+fn human(report: &RunReport, read: &ReadRun, history: &History<'_>) -> String {
+    let mut said = format!("run {}: {}\n", report.run, report.standing());
+    said.push_str(&report.identity_lines());
+    let matrix = report.matrix();
+    if !matrix.is_empty() {
+        said.push('\n');
+        said.push_str(&matrix);
+    }
+    if read.state == RunState::Running {
+        for record in read.summary.running() {
+            let job = &record.job;
+            let since = record.requested_at.map_or_else(String::new, |at| {
+                format!(" for {}", time::span(at, history.now))
+            });
+            let line = format!("  {} is asked{since}, attempt {}\n", job.slot, job.attempt);
+            said.push_str(&line);
+        }
+    }
+    if let Some(End::Failed { failure }) = &read.summary.end {
+        let line = format!("\n  {}\n", text::line(&failure.to_string()));
+        said.push_str(&line);
+    }
+    let line = format!("  next: {}\n", text::line(&next(report, read).to_string()));
+    said.push_str(&line);
+    said
+}
+
+/// The one command that helps now.
+fn next(report: &RunReport, read: &ReadRun) -> NextCommand {
+    let about = |command: &str| {
+        let words = ["run-loop", command, &report.run.to_string()].map(str::to_owned);
+        NextCommand(words.to_vec())
+    };
+    match (read.state, &read.summary.end) {
+        (RunState::Running, _) => about("log"),
+        // Started again it reviews from the beginning; nothing it did is lost from its journal.
+        (RunState::Interrupted, _) if !report.command.is_empty() => {
+            NextCommand(report.command.clone())
+        }
+        (RunState::Ended, Some(End::Failed { failure })) => failure.next.clone(),
+        (RunState::Interrupted | RunState::Ended, _) => about("show"),
+    }
+}

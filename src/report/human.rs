@@ -1,0 +1,249 @@
+//! A run as plain lines for people, while it goes on.
+
+use crate::domain::severity::Severity;
+use crate::domain::verdict::{PassedBy, Verdict};
+use crate::report::public::{Kind, PublicEvent, PublicFinding};
+use crate::report::text;
+
+/// The event as one or more lines without the last line break; `None` where people need none.
+#[must_use]
+pub fn lines(event: &PublicEvent) -> Option<String> {
+    let said = say(event)?;
+    let slot = match (&event.slot, &event.agent) {
+        (Some(slot), Some(agent)) if slot.as_str() == agent => format!(" {slot}"),
+        (Some(slot), Some(agent)) => format!(" {slot} ({})", text::line(agent)),
+        (Some(slot), None) => format!(" {slot}"),
+        (None, _) => String::new(),
+    };
+    Some(match event.round {
+        Some(round) => format!("round {round}{slot}: {said}"),
+        None => said,
+    })
+}
+
+fn say(event: &PublicEvent) -> Option<String> {
+    Some(match &event.event {
+        Kind::RunStarted {
+            source,
+            base_given,
+            panel,
+            ..
+        } => {
+            let base = base_given.as_deref().unwrap_or("HEAD at the start");
+            let slots: Vec<&str> = panel.iter().map(|slot| slot.slot.as_str()).collect();
+            format!(
+                "run {}: source {}, base {}, reviewers {}",
+                event.run,
+                text::line(source),
+                text::line(base),
+                slots.join(", ")
+            )
+        }
+        Kind::RunResumed => format!("run {} goes on", event.run),
+        Kind::StopRequested { cause } => format!("stopping ({cause})"),
+        Kind::Pinned { .. } => pinned(event)?,
+        Kind::EvidenceMade { .. } => evidence(&event.event)?,
+        Kind::StepFailed { step, failure } => {
+            format!("{step} failed: {}", text::line(&failure.to_string()))
+        }
+        Kind::JobStarted {
+            attempt, budget, ..
+        } => format!("started (attempt {attempt}, at most {budget} s)"),
+        Kind::JobEnded { .. } => job_ended(&event.event)?,
+        Kind::SlotRetried { reason, ending } => {
+            let again = match *reason {
+                "re_ask" => "asked once more for a valid report",
+                "fresh" => "tried once more",
+                _ => "asked as the fallback",
+            };
+            format!("{again}: {}", text::line(ending))
+        }
+        Kind::FindingRaised { finding } => finding_line(finding),
+        Kind::SlotSettled {
+            verdict,
+            by,
+            reason,
+            ..
+        } => match (verdict, reason) {
+            (Some(verdict), _) => format!("{verdict}{}", by_words(*by)),
+            (None, Some(reason)) => format!("no verdict: {}", text::line(reason)),
+            (None, None) => "no verdict".to_owned(),
+        },
+        Kind::Promoted {
+            manifest, files, ..
+        } => format!("published {} files, manifest {manifest}", files.len()),
+        Kind::Released { left } if !left.is_empty() => {
+            let left: Vec<String> = left.iter().map(|item| text::line(item)).collect();
+            format!("not given back: {}", left.join("; "))
+        }
+        Kind::RoundClosed { .. } => closed(&event.event)?,
+        // The end is told by the summary, and its failure by the command.
+        Kind::RoundOpened
+        | Kind::StepStarted { .. }
+        | Kind::TreeOpened { .. }
+        | Kind::ReviewOpened
+        | Kind::Measured { .. }
+        | Kind::Released { .. }
+        | Kind::RunClosing { .. }
+        | Kind::RunEnded { .. } => return None,
+    })
+}
+
+fn pinned(event: &PublicEvent) -> Option<String> {
+    let Kind::Pinned {
+        base,
+        head,
+        commits,
+        behind,
+        dirty,
+        notices,
+        ..
+    } = &event.event
+    else {
+        return None;
+    };
+    let tree = event.tree.as_ref().map_or("?", |tree| tree.as_str());
+    let edits = if *dirty {
+        ", with uncommitted edits"
+    } else {
+        ""
+    };
+    let mut said = format!("base {base}, head {head}, tree {tree} ({commits} commits{edits})");
+    if *behind > 0 {
+        let line = format!("\n  the base branch is {behind} commits ahead");
+        said.push_str(&line);
+    }
+    for notice in notices {
+        said.push_str("\n  ");
+        said.push_str(&text::line(notice));
+    }
+    Some(said)
+}
+
+fn evidence(kind: &Kind) -> Option<String> {
+    let Kind::EvidenceMade {
+        files,
+        added,
+        removed,
+        parts,
+        cut,
+        unreviewed,
+        ..
+    } = kind
+    else {
+        return None;
+    };
+    let cut = if *cut {
+        ", the prompt holds a part of it"
+    } else {
+        ""
+    };
+    let mut said = format!("{files} files, +{added} -{removed}, diff in {parts} parts{cut}");
+    for file in unreviewed {
+        let line = format!("\n  not shown ({}): {}", file.why, file.path);
+        said.push_str(&line);
+    }
+    Some(said)
+}
+
+fn job_ended(kind: &Kind) -> Option<String> {
+    let Kind::JobEnded {
+        ended,
+        milliseconds,
+        reading,
+        verdict,
+        findings,
+        problems,
+        ..
+    } = kind
+    else {
+        return None;
+    };
+    let at = crate::domain::time::Timestamp::from_millis;
+    let span = crate::report::time::span(at(0), at(*milliseconds));
+    let said = match (*reading, verdict) {
+        ("review", Some(verdict)) => format!("says {verdict}, {findings} findings"),
+        ("review", None) => "its report does not count".to_owned(),
+        ("invalid", _) => format!("invalid report: {}", text::line(&problems.join("; "))),
+        _ => "no report".to_owned(),
+    };
+    Some(format!(
+        "ended after {span} ({}): {said}",
+        text::line(ended)
+    ))
+}
+
+fn closed(kind: &Kind) -> Option<String> {
+    let Kind::RoundClosed {
+        result,
+        moved,
+        base_moved,
+        reason,
+    } = kind
+    else {
+        return None;
+    };
+    let mut said = match *result {
+        "passed" => "PASS".to_owned(),
+        "not_passed" => "NOT PASS".to_owned(),
+        "stale" => "STALE: what was reviewed moved, the round is void".to_owned(),
+        _ => "INCONCLUSIVE".to_owned(),
+    };
+    if *base_moved {
+        said.push_str("\n  the base moved");
+    }
+    for path in moved {
+        let line = format!("\n  moved: {path}");
+        said.push_str(&line);
+    }
+    if let Some(reason) = reason {
+        let line = format!("\n  {}", text::line(reason));
+        said.push_str(&line);
+    }
+    Some(said)
+}
+
+/// A finding in one line: number, severity, place, title.
+#[must_use]
+pub fn finding_line(finding: &PublicFinding) -> String {
+    let blocking = if finding.blocking { ", blocking" } else { "" };
+    let old = if finding.pre_existing {
+        ", pre-existing"
+    } else {
+        ""
+    };
+    let place = place(finding).map_or_else(String::new, |place| format!(" {place}"));
+    format!(
+        "{} {}{blocking}{old}{place}: {}",
+        finding.id,
+        severity(finding.severity),
+        text::line(&finding.title)
+    )
+}
+
+/// `path:line-end_line`, as far as it is known.
+fn place(finding: &PublicFinding) -> Option<String> {
+    let path = text::line(&finding.path.as_ref()?.to_string());
+    Some(match (finding.line, finding.end_line) {
+        (Some(line), Some(end)) if end != line => format!("{path}:{line}-{end}"),
+        (Some(line), _) => format!("{path}:{line}"),
+        (None, _) => path,
+    })
+}
+
+fn severity(severity: Severity) -> &'static str {
+    severity.as_str()
+}
+
+/// By what a slot passed, where it is not the reviewer's own word.
+pub(crate) fn by_words(by: Option<PassedBy>) -> &'static str {
+    match by {
+        Some(PassedBy::Threshold) => " (every finding is below the bar)",
+        Some(PassedBy::Reviewer | PassedBy::Checks) | None => "",
+    }
+}
+
+/// A verdict as it stands in the matrix.
+pub(crate) fn verdict_word(verdict: Option<Verdict>) -> String {
+    verdict.map_or_else(|| "none".to_owned(), |verdict| verdict.to_string())
+}

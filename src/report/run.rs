@@ -1,0 +1,263 @@
+//! A whole run: identity, verdict matrix, findings, and where everything lies.
+
+mod human;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::domain::end::End;
+use crate::domain::event::{RoundResult, Settlement};
+use crate::domain::failure::Failure;
+use crate::domain::id::LoopId;
+use crate::domain::identity::Identity;
+use crate::domain::job::Stored;
+use crate::domain::oid::Oid;
+use crate::domain::path::RepoPath;
+use crate::domain::run_spec::{BaseSpec, RunSpec};
+use crate::domain::slot::{Slot, SlotName};
+use crate::domain::summary::{JobRecord, Round, RunState, Summary};
+use crate::domain::verdict::{PassedBy, Verdict};
+use crate::report::human::verdict_word;
+use crate::report::public::{PublicFinding, VERSION};
+use crate::report::time;
+
+/// A run as a document: what `show --format json` prints, and what the text is made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RunReport {
+    /// The version of this form.
+    pub version: u32,
+    /// The run.
+    pub run: LoopId,
+    /// Whether it goes on: `running`, `interrupted`, `ended`.
+    pub state: &'static str,
+    /// The exit code it ended with.
+    pub exit: Option<u8>,
+    /// Whether the content was approved and promoted.
+    pub approved: bool,
+    /// How many slots read the change, of an approved run.
+    pub readers: Option<u32>,
+    /// Why it was not approved.
+    pub failure: Option<Failure>,
+    /// What the change is for.
+    pub task: Option<String>,
+    /// The working tree under review.
+    pub source: Option<String>,
+    /// The base as given; none where it is HEAD at the start.
+    pub base_given: Option<String>,
+    /// What the last measured round judged.
+    pub identity: Option<Identity>,
+    /// When it began, in UTC.
+    pub started_at: Option<String>,
+    /// When its newest input was taken.
+    pub at: Option<String>,
+    /// How long it took so far.
+    pub elapsed: Option<String>,
+    /// The command that started it.
+    pub command: Vec<String>,
+    /// Its rounds.
+    pub rounds: Vec<RoundReport>,
+    /// Every finding.
+    pub findings: Vec<FindingReport>,
+    /// What was published, relative to the control root, the manifest last.
+    pub promoted: Vec<RepoPath>,
+    /// What could not be given back.
+    pub left: Vec<String>,
+    /// The run's folder.
+    pub folder: String,
+}
+
+/// A round.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RoundReport {
+    /// Its number.
+    pub round: u32,
+    /// `passed`, `not_passed`, `stale`, `inconclusive`; none while it is open.
+    pub result: Option<&'static str>,
+    /// What moved or why it is inconclusive.
+    pub reason: Option<String>,
+    /// The content that it judged.
+    pub content_tree: Option<Oid>,
+    /// The slots, in the order of the panel.
+    pub slots: Vec<SlotReport>,
+}
+
+/// A slot in a round.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SlotReport {
+    /// The slot.
+    pub slot: SlotName,
+    /// The agent that was asked last, or is asked first.
+    pub agent: String,
+    /// Whether a job of it is running, as far as the events tell.
+    pub asked: bool,
+    /// Whether it will not be asked again.
+    pub settled: bool,
+    /// Its verdict; none is neither.
+    pub verdict: Option<Verdict>,
+    /// By what it passed.
+    pub by: Option<PassedBy>,
+    /// Why there is none.
+    pub reason: Option<String>,
+    /// How often it was asked.
+    pub attempts: u64,
+    /// The last report, as a file.
+    pub report: Option<String>,
+}
+
+/// A finding, with who raised it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FindingReport {
+    /// Who raised it.
+    pub slot: SlotName,
+    /// In which round.
+    pub round: u32,
+    /// The finding.
+    pub finding: PublicFinding,
+}
+
+impl RunReport {
+    /// The report of a run; `folder` is where its journal lies.
+    #[must_use]
+    pub fn of(run: LoopId, summary: &Summary, state: RunState, folder: &Path) -> Self {
+        let spec = summary.spec.as_deref();
+        let (readers, failure) = match &summary.end {
+            Some(End::Approved { readers }) => (Some(*readers), None),
+            Some(End::Failed { failure }) => (None, Some(failure.clone())),
+            None => (None, None),
+        };
+        let last = summary
+            .rounds
+            .iter()
+            .rev()
+            .find_map(|round| round.pin.as_ref());
+        let elapsed = summary
+            .started_at
+            .zip(summary.at)
+            .map(|(from, to)| time::span(from, to));
+        Self {
+            version: VERSION,
+            run,
+            state: state.as_str(),
+            exit: summary.end.as_ref().map(|end| end.exit().code()),
+            approved: readers.is_some(),
+            readers,
+            failure,
+            task: spec.and_then(|spec| spec.task.clone()),
+            source: spec.map(|spec| spec.source_root.clone()),
+            base_given: spec.and_then(base_given),
+            identity: last.map(|pin| pin.identity.clone()),
+            started_at: summary.started_at.map(time::moment),
+            at: summary.at.map(time::moment),
+            elapsed,
+            command: spec.map_or_else(Vec::new, |spec| spec.command.clone()),
+            rounds: summary
+                .rounds
+                .iter()
+                .map(|round| RoundReport::of(round, spec, folder))
+                .collect(),
+            findings: summary
+                .findings
+                .iter()
+                .map(|finding| FindingReport {
+                    slot: finding.slot.clone(),
+                    round: finding.round.0,
+                    finding: PublicFinding::from(finding),
+                })
+                .collect(),
+            promoted: summary
+                .promotion
+                .as_ref()
+                .map_or_else(Vec::new, |promotion| promotion.files.clone()),
+            left: summary.left.clone(),
+            folder: folder.display().to_string(),
+        }
+    }
+}
+
+impl RoundReport {
+    fn of(round: &Round, spec: Option<&RunSpec>, folder: &Path) -> Self {
+        let panel = spec.map_or(&[][..], |spec| &spec.panel);
+        let (result, reason) = match &round.result {
+            None => (None, None),
+            Some(RoundResult::Passed) => (Some("passed"), None),
+            Some(RoundResult::NotPassed) => (Some("not_passed"), None),
+            Some(RoundResult::Stale {
+                moved,
+                base_moved,
+                tripped,
+            }) => {
+                let base = base_moved.then(|| "the base".to_owned());
+                let moved = moved.iter().map(ToString::to_string);
+                let tripped = tripped.iter().map(|trip| trip.as_str().to_owned());
+                let all: Vec<String> = base.into_iter().chain(moved).chain(tripped).collect();
+                (Some("stale"), Some(format!("moved: {}", all.join(", "))))
+            }
+            Some(RoundResult::Inconclusive { reason }) => {
+                (Some("inconclusive"), Some(reason.clone()))
+            }
+        };
+        Self {
+            round: round.number.0,
+            result,
+            reason,
+            content_tree: round
+                .pin
+                .as_ref()
+                .map(|pin| pin.identity.content_tree.clone()),
+            slots: panel
+                .iter()
+                .map(|slot| SlotReport::of(slot, round, folder))
+                .collect(),
+        }
+    }
+}
+
+impl SlotReport {
+    fn of(slot: &Slot, round: &Round, folder: &Path) -> Self {
+        let jobs = || round.jobs.iter().filter(|r| r.job.slot == slot.name);
+        let last: Option<&JobRecord> = jobs().next_back();
+        let agent = slot.agent_at(last.map_or(0, |record| record.job.rank));
+        let (verdict, by, reason) = match round.slots.get(&slot.name) {
+            Some(Settlement::Passed { by, .. }) => (Some(Verdict::Pass), Some(*by), None),
+            Some(Settlement::NotPassed { .. }) => (Some(Verdict::NotPass), None, None),
+            Some(Settlement::NoVerdict { reason }) => (None, None, Some(reason.clone())),
+            None => (None, None, None),
+        };
+        let report = jobs()
+            .rev()
+            .find_map(|record| record.outcome.as_ref()?.report.as_ref());
+        let file = |stored: &Stored| {
+            let path = folder.join("artifacts").join(stored.sha256.as_str());
+            path.display().to_string()
+        };
+        Self {
+            slot: slot.name.clone(),
+            agent: agent.unwrap_or(&slot.agent).name.clone(),
+            asked: last.is_some_and(|record| record.outcome.is_none()),
+            settled: round.slots.contains_key(&slot.name),
+            verdict,
+            by,
+            reason,
+            attempts: u64::try_from(jobs().count()).unwrap_or(u64::MAX),
+            report: report.map(file),
+        }
+    }
+    /// How it stands, for the matrix.
+    #[must_use]
+    pub fn cell(&self) -> String {
+        match (self.settled, self.asked) {
+            (true, _) if self.by == Some(PassedBy::Threshold) => "PASS (threshold)".to_owned(),
+            (true, _) => verdict_word(self.verdict),
+            (false, true) => "asked".to_owned(),
+            (false, false) => "-".to_owned(),
+        }
+    }
+}
+
+fn base_given(spec: &RunSpec) -> Option<String> {
+    match &spec.base {
+        BaseSpec::MergeBase { given, .. } => Some(given.clone()),
+        BaseSpec::StartHead { .. } => None,
+    }
+}

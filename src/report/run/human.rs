@@ -1,0 +1,168 @@
+//! A whole run as text for people.
+
+use crate::report::human::finding_line;
+use crate::report::run::{FindingReport, RunReport, SlotReport};
+use crate::report::table::table;
+use crate::report::text;
+
+impl RunReport {
+    /// One word for how it stands.
+    #[must_use]
+    pub fn standing(&self) -> String {
+        match (self.exit, self.readers) {
+            (Some(0), Some(0)) => "PASS (checks only: nobody read this change)".to_owned(),
+            (Some(0), _) => "PASS".to_owned(),
+            (Some(1), _) => "NOT PASS".to_owned(),
+            (Some(4), _) => "STALE".to_owned(),
+            (Some(5), _) => "INCONCLUSIVE".to_owned(),
+            (Some(130), _) => "interrupted".to_owned(),
+            (Some(143), _) => "terminated".to_owned(),
+            (Some(exit), _) => format!("failed (exit {exit})"),
+            (None, _) if self.state == "interrupted" => {
+                "interrupted: its engine died, nothing was approved".to_owned()
+            }
+            (None, _) => self.state.to_owned(),
+        }
+    }
+    /// What is under review, line by line.
+    #[must_use]
+    pub fn identity_lines(&self) -> String {
+        let mut rows = Vec::new();
+        let mut row = |name: &str, value: String| rows.push(vec![name.to_owned(), value]);
+        if let Some(task) = &self.task {
+            row("task", text::line(task));
+        }
+        if let Some(source) = &self.source {
+            row("source", text::line(source));
+        }
+        let given = self.base_given.as_deref().map(text::line);
+        match &self.identity {
+            Some(identity) => {
+                let given = given.map_or_else(String::new, |given| format!(" ({given})"));
+                row("base", format!("{}{given}", identity.base));
+                row("head", identity.head.to_string());
+                row("tree", identity.tree.to_string());
+                row("content", identity.content_tree.to_string());
+            }
+            None => {
+                if let Some(given) = given {
+                    row("base", given);
+                }
+            }
+        }
+        if let (Some(started), Some(elapsed)) = (&self.started_at, &self.elapsed) {
+            row("started", format!("{started} ({elapsed})"));
+        }
+        table(&rows)
+    }
+    /// Slots against rounds.
+    #[must_use]
+    pub fn matrix(&self) -> String {
+        let Some(last) = self.rounds.last() else {
+            return String::new();
+        };
+        let mut head = vec!["slot".to_owned(), "agent".to_owned()];
+        head.extend(self.rounds.iter().map(|r| format!("round {}", r.round)));
+        let mut rows = vec![head];
+        for (index, slot) in last.slots.iter().enumerate() {
+            let mut row = vec![slot.slot.to_string(), text::line(&slot.agent)];
+            let cells = self.rounds.iter().map(|round| round.slots.get(index));
+            row.extend(cells.map(|cell| cell.map_or_else(String::new, SlotReport::cell)));
+            rows.push(row);
+        }
+        let mut foot = vec!["round".to_owned(), String::new()];
+        foot.extend(self.rounds.iter().map(|round| {
+            let result = round.result.unwrap_or("open");
+            result
+                .replace('_', " ")
+                .to_uppercase()
+                .replace("PASSED", "PASS")
+        }));
+        rows.push(foot);
+        table(&rows)
+    }
+    /// The whole run as text for people.
+    #[must_use]
+    pub fn human(&self) -> String {
+        let mut said = format!(
+            "run {}: {}\n{}",
+            self.run,
+            self.standing(),
+            self.identity_lines()
+        );
+        let mut section = |title: &str, body: &str| {
+            if !body.is_empty() {
+                let line = format!("\n{title}\n{body}");
+                said.push_str(&line);
+            }
+        };
+        section("verdicts", &self.matrix());
+        section("why", &self.reasons());
+        section("findings", &self.finding_lines());
+        section(
+            "published",
+            &listed(self.promoted.iter().map(ToString::to_string)),
+        );
+        section(
+            "not given back",
+            &listed(self.left.iter().map(|item| text::line(item))),
+        );
+        section("files", &self.places());
+        if let Some(failure) = &self.failure {
+            let message = text::line(&failure.to_string());
+            let next = text::line(&failure.next.to_string());
+            section("end", &format!("  {message}\n  next: {next}\n"));
+        }
+        said
+    }
+
+    fn reasons(&self) -> String {
+        let mut rows = Vec::new();
+        for round in &self.rounds {
+            if let Some(reason) = &round.reason {
+                rows.push(format!("round {}: {}", round.round, text::line(reason)));
+            }
+            for slot in &round.slots {
+                if let Some(reason) = &slot.reason {
+                    let reason = text::line(reason);
+                    rows.push(format!("round {} {}: {reason}", round.round, slot.slot));
+                }
+            }
+        }
+        listed(rows)
+    }
+    fn finding_lines(&self) -> String {
+        let mut said = String::new();
+        for FindingReport {
+            slot,
+            round,
+            finding,
+        } in &self.findings
+        {
+            let line = format!("  {} ({slot}, round {round})\n", finding_line(finding));
+            said.push_str(&line);
+            for line in text::block(&finding.body).lines() {
+                let line = format!("      {line}\n");
+                said.push_str(&line);
+            }
+        }
+        said
+    }
+    fn places(&self) -> String {
+        let mut rows = vec![vec!["run".to_owned(), text::line(&self.folder)]];
+        for round in &self.rounds {
+            for slot in &round.slots {
+                if let Some(report) = &slot.report {
+                    let name = format!("round {} {}", round.round, slot.slot);
+                    rows.push(vec![name, text::line(report)]);
+                }
+            }
+        }
+        table(&rows)
+    }
+}
+
+fn listed(items: impl IntoIterator<Item = String>) -> String {
+    let lines = items.into_iter().map(|item| format!("  {item}\n"));
+    lines.collect::<Vec<_>>().concat()
+}
