@@ -17,9 +17,9 @@ const OLDEST: (u32, u32) = (2, 34);
 /// Settings that no repository and no user can change for us.
 ///
 /// The first six are the design's. `core.ignoreStat` would mark every entry we enter as
-/// assume-unchanged, `core.safecrlf` and `advice.graftFileDeprecated` only add text to standard
-/// error, `add.ignoreErrors` makes partial trees, and `submodule.recurse` reaches into submodules.
-const SETTINGS: [&str; 13] = [
+/// assume-unchanged, `core.safecrlf` and the advice only add text to standard error,
+/// `add.ignoreErrors` makes partial trees, and `submodule.recurse` reaches into submodules.
+const SETTINGS: [&str; 14] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.trustctime=true",
@@ -31,6 +31,7 @@ const SETTINGS: [&str; 13] = [
     "core.safecrlf=false",
     "core.warnAmbiguousRefs=false",
     "advice.graftFileDeprecated=false",
+    "advice.sparseIndexExpanded=false",
     "add.ignoreErrors=false",
     "submodule.recurse=false",
 ];
@@ -230,6 +231,8 @@ fn variables(environment: &GitEnvironment) -> BTreeMap<OsString, OsString> {
         ("GIT_OPTIONAL_LOCKS", "0"),
         ("GIT_TERMINAL_PROMPT", "0"),
         ("GIT_EDITOR", "true"),
+        // Hints of newer git are for people; warnings stay.
+        ("GIT_ADVICE", "0"),
         ("LC_ALL", "C"),
     ]
     .into_iter()

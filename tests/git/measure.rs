@@ -1,0 +1,239 @@
+//! Measuring again: what moved, what did not, and what we cannot know.
+
+use run_loop::domain::code::Code;
+use run_loop::domain::identity::Trip;
+use run_loop::domain::path::RepoPath;
+
+use crate::fixture::{Source, git};
+use crate::support::repo::{self, Repo};
+
+/// A repository with `main` one commit behind `feature`, which is checked out.
+fn feature() -> Repo {
+    let repo = Repo::new();
+    repo.git(&["checkout", "-q", "-b", "feature"]);
+    repo.write("src/lib.rs", "pub fn two() -> u32 {\n    2\n}\n");
+    repo.commit("two");
+    repo
+}
+
+/// T-010: an edit between verdict and promotion is found, and its path named.
+#[test]
+fn an_edit_moves_the_content_and_is_named() {
+    let repo = feature();
+    let source = Source::of(&repo, "main");
+    let pin = source.pin();
+    repo.write("src/lib.rs", "// edited\n");
+    repo.write("new \n.txt", "x");
+    let again = source.measure(&pin);
+    assert_eq!(
+        again.moved_paths,
+        [RepoPath::from("new \n.txt"), RepoPath::from("src/lib.rs")]
+    );
+    let drift = again.drift_from(&pin);
+    assert!(drift.content_moved && !drift.base_moved);
+    assert_eq!(drift.trips, []);
+    repo.git(&["checkout", "-q", "--", "."]);
+    std::fs::remove_file(repo.root().join("new \n.txt")).unwrap();
+    assert!(
+        !source.measure(&pin).drift_from(&pin).is_stale(),
+        "back to the pinned content"
+    );
+}
+
+/// Design, section 5: the user commits exactly what is under review.
+#[test]
+fn committing_what_is_reviewed_is_not_stale() {
+    let repo = feature();
+    repo.write("src/lib.rs", "// edited\n");
+    let source = Source::of(&repo, "main");
+    let pin = source.pin();
+    let head = repo.commit("the same content");
+    let again = source.measure(&pin);
+    assert_eq!(again.pin.identity.head.as_str(), head);
+    assert!(again.head_descends);
+    let drift = again.drift_from(&pin);
+    assert!(!drift.is_stale());
+    assert_eq!(drift.trips, []);
+}
+
+#[test]
+fn a_rewritten_head_trips_the_wire_though_the_content_is_the_same() {
+    let repo = feature();
+    let source = Source::of(&repo, "main");
+    let pin = source.pin();
+    repo.git(&["commit", "-q", "--amend", "-m", "another message"]);
+    let again = source.measure(&pin);
+    assert!(!again.head_descends);
+    let drift = again.drift_from(&pin);
+    assert!(!drift.is_stale());
+    assert_eq!(drift.trips, [Trip::BranchTip]);
+}
+
+#[test]
+fn a_base_that_moves_forward_is_a_notice() {
+    let repo = feature();
+    let source = Source::of(&repo, "main");
+    let pin = source.pin();
+    let tree = repo.git(&["rev-parse", "main^{tree}"]);
+    let next = repo.git(&["commit-tree", "-p", "main", "-m", "main moves", &tree]);
+    repo.git(&["update-ref", "refs/heads/main", &next]);
+    let again = source.measure(&pin);
+    assert!(!again.drift_from(&pin).is_stale());
+    assert_eq!(again.pin.behind, 1);
+    assert_eq!(again.pin.base_tip.as_ref().unwrap().as_str(), next);
+    assert!(
+        again.pin.notices[0].contains("moved forward"),
+        "{:?}",
+        again.pin.notices
+    );
+    assert!(again.pin.notices[1].contains("1 commit(s) that HEAD lacks"));
+}
+
+/// T-028: the base is merged in during the round, so the merge base is another.
+#[test]
+fn another_merge_base_is_stale() {
+    let repo = feature();
+    let source = Source::of(&repo, "main");
+    let pin = source.pin();
+    let tree = repo.git(&["rev-parse", "main^{tree}"]);
+    let next = repo.git(&["commit-tree", "-p", "main", "-m", "main moves", &tree]);
+    repo.git(&["update-ref", "refs/heads/main", &next]);
+    repo.git(&["merge", "-q", "-m", "main merged in", "main"]);
+    let again = source.measure(&pin);
+    assert_eq!(again.pin.identity.base.as_str(), next);
+    let drift = again.drift_from(&pin);
+    assert!(drift.base_moved && !drift.content_moved);
+}
+
+#[test]
+fn a_rewound_base_is_stale_though_the_merge_base_stays() {
+    let repo = feature();
+    let tree = repo.git(&["rev-parse", "main^{tree}"]);
+    let commit =
+        |message: &str| repo.git(&["commit-tree", "-p", "feature~1", "-m", message, &tree]);
+    repo.git(&["update-ref", "refs/heads/main", &commit("one")]);
+    let source = Source::of(&repo, "main");
+    let pin = source.pin();
+    repo.git(&["update-ref", "refs/heads/main", &commit("another")]);
+    let again = source.measure(&pin);
+    assert_eq!(again.pin.identity.base, pin.identity.base);
+    assert!(again.base_rewound && again.drift_from(&pin).base_moved);
+}
+
+#[test]
+fn a_base_that_is_gone_is_stale_and_never_unchanged() {
+    let repo = feature();
+    let source = Source::of(&repo, "main");
+    let pin = source.pin();
+    repo.git(&["branch", "-q", "-D", "main"]);
+    assert_eq!(source.try_measure(&pin).unwrap_err().code, Code::BaseMoved);
+}
+
+#[test]
+fn every_part_of_the_tripwire_is_seen() {
+    let repo = feature();
+    let linked = repo.beside("linked");
+    repo.git(&[
+        "worktree",
+        "add",
+        "-q",
+        "-b",
+        "other",
+        linked.to_str().unwrap(),
+        "feature",
+    ]);
+    let dir = repo.root().join(".git");
+    std::fs::create_dir_all(dir.join("info")).unwrap();
+    let source = Source::at(&repo, &linked, Some("main"), git());
+    let trips = |change: &dyn Fn(), undo: &dyn Fn()| {
+        let pin = source.pin();
+        change();
+        let trips = source.measure(&pin).drift_from(&pin).trips;
+        undo();
+        trips
+    };
+    let at = |name: &str| dir.join(name);
+    let write = |name: &str, text: &str| {
+        std::fs::create_dir_all(dir.join(name).parent().unwrap()).unwrap();
+        std::fs::write(dir.join(name), text).unwrap();
+    };
+    let remove = |name: &str| std::fs::remove_file(at(name)).unwrap();
+    let hook = "hooks/pre-push";
+    assert_eq!(
+        trips(&|| write(hook, "#!/bin/sh\n"), &|| remove(hook)),
+        [Trip::Hooks]
+    );
+    let info = "info/grafts";
+    assert_eq!(trips(&|| write(info, ""), &|| remove(info)), [Trip::Info]);
+    let set = || drop(repo.git(&["config", "user.name", "Eve"]));
+    let unset = || drop(repo.git(&["config", "--unset", "user.name"]));
+    assert_eq!(trips(&set, &unset), [Trip::Config]);
+    let away = || drop(repo::git(&linked, &["checkout", "-q", "-b", "away"]));
+    let back = || drop(repo::git(&linked, &["checkout", "-q", "other"]));
+    assert_eq!(trips(&away, &back), [Trip::HeadRef]);
+    let evidence = repo.root().join(".agents/reports/approvals/x.json");
+    let forge = || {
+        std::fs::create_dir_all(evidence.parent().unwrap()).unwrap();
+        std::fs::write(&evidence, "{}").unwrap();
+    };
+    assert_eq!(
+        trips(&forge, &|| ()),
+        [Trip::Manifests],
+        "the control root's, not the source's"
+    );
+    // Staging what lies there counts only where the content moved too.
+    std::fs::write(linked.join("new.txt"), "x").unwrap();
+    let stage = || drop(repo::git(&linked, &["add", "new.txt"]));
+    assert_eq!(trips(&stage, &|| ()), []);
+    let hide = || {
+        std::fs::write(linked.join("new.txt"), "y").unwrap();
+        repo::git(
+            &linked,
+            &["update-index", "--assume-unchanged", "README.md"],
+        );
+    };
+    assert_eq!(
+        trips(&hide, &|| ()),
+        [Trip::Index],
+        "a flag is part of an entry"
+    );
+}
+
+/// T-204: the snapshot was pruned by somebody; making it again in silence would hide that.
+#[test]
+fn a_snapshot_that_is_gone_fails_closed() {
+    let repo = feature();
+    repo.write("new.txt", "x");
+    let source = Source::of(&repo, "main");
+    let pin = source.pin();
+    let store = source.store.git_dir();
+    std::fs::remove_dir_all(store.join("refs/run-loop")).unwrap();
+    repo::git(store, &["gc", "-q", "--prune=now"]);
+    let failure = source.try_measure(&pin).unwrap_err();
+    assert_eq!(failure.code, Code::MeasureFailed, "{failure}");
+}
+
+/// M-065, T-006: what no snapshot can hold makes an open round stale.
+#[test]
+fn a_nested_repository_that_appears_is_a_moved_source() {
+    let repo = feature();
+    let source = Source::of(&repo, "main");
+    let pin = source.pin();
+    repo.git(&["init", "-q", "nested"]);
+    let failure = source.try_measure(&pin).unwrap_err();
+    assert_eq!(failure.code, Code::SourceMoved, "{failure}");
+    assert!(failure.message.contains("nested"), "{failure}");
+}
+
+#[test]
+fn a_folder_that_became_another_repository_cannot_be_measured() {
+    let repo = feature();
+    let source = Source::of(&repo, "main");
+    let pin = source.pin();
+    std::fs::rename(repo.root().join(".git"), repo.beside("old.git")).unwrap();
+    repo.git(&["init", "-q"]);
+    repo.commit("another first commit");
+    assert!(source.try_measure(&pin).is_err());
+    std::fs::remove_dir_all(repo.root().join(".git")).unwrap();
+    assert!(source.try_measure(&pin).is_err());
+}

@@ -1,0 +1,218 @@
+//! Refusals: each with its code, the path and a next command; nothing partial is ever used.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use run_loop::domain::code::Code;
+use run_loop::domain::failure::Failure;
+use run_loop::git::{Git, GitEnvironment};
+
+use crate::fixture::{Source, Untouched, environment, git};
+use crate::support::repo::{self, Repo, git_program};
+
+#[track_caller]
+fn refused(repo: &Repo, code: Code, named: &str) -> Failure {
+    let before = Untouched::of(repo, repo.root());
+    let failure = Source::of(repo, "HEAD").try_pin(1).unwrap_err();
+    assert_eq!(before, Untouched::of(repo, repo.root()));
+    assert_eq!(failure.code, code, "{failure}");
+    assert!(failure.message.contains(named), "{failure}");
+    assert_ne!(failure.next.0[1], "explain", "a next command that helps");
+    failure
+}
+
+/// T-004: with commits it would enter the tree as a link without content.
+#[test]
+fn an_untracked_repository_with_commits_is_refused() {
+    let repo = Repo::new();
+    repo.git(&["init", "-q", "deep/nested"]);
+    let nested = repo.root().join("deep/nested");
+    repo::git(&nested, &["commit", "-q", "--allow-empty", "-m", "x"]);
+    refused(&repo, Code::NestedRepository, "deep/nested");
+    repo.write(".gitignore", "/deep/nested/\n");
+    Source::of(&repo, "HEAD").pin();
+}
+
+/// T-201: `add` fails, and a `write-tree` after it would still give a tree.
+#[test]
+fn an_untracked_repository_without_commits_is_refused() {
+    let repo = Repo::new();
+    repo.git(&["init", "-q", "nested"]);
+    repo.write("nested/file.txt", "x");
+    refused(&repo, Code::NestedRepository, "nested");
+}
+
+#[test]
+fn unfinished_operations_are_refused_unless_allowed() {
+    let repo = Repo::new();
+    repo.git(&["checkout", "-q", "-b", "side"]);
+    repo.write("README.md", "# Side\n");
+    repo.commit("side");
+    repo.write("README.md", "# Side again\n");
+    repo.commit("side again");
+    repo.git(&["checkout", "-q", "main"]);
+    repo.write("README.md", "# Main\n");
+    repo.commit("main");
+    let fails = |args: &[&str]| {
+        let output = repo::git_command(repo.root()).args(args).output().unwrap();
+        assert!(
+            !output.status.success(),
+            "git {args:?} was to stop with a conflict"
+        );
+    };
+    for (start, abort, named) in [
+        (&["merge", "side"][..], &["merge", "--abort"][..], "a merge"),
+        (&["rebase", "side"], &["rebase", "--abort"], "a rebase"),
+        (
+            &["cherry-pick", "side"],
+            &["cherry-pick", "--abort"],
+            "a cherry-pick",
+        ),
+        (
+            &["revert", "--no-edit", "side"],
+            &["revert", "--abort"],
+            "a revert",
+        ),
+    ] {
+        fails(start);
+        let failure = refused(&repo, Code::OperationInProgress, named);
+        assert!(failure.message.contains("--allow-in-progress"));
+        let mut source = Source::of(&repo, "HEAD");
+        source.spec.allow_in_progress = true;
+        // The conflict's markers are content.
+        let pin = source.pin();
+        let path = format!("{}:README.md", pin.snapshot);
+        assert!(repo::git(source.store.git_dir(), &["show", &path]).contains("<<<<<<<"));
+        repo.git(abort);
+    }
+    repo.git(&["bisect", "start", "--no-checkout"]);
+    refused(&repo, Code::OperationInProgress, "a bisect");
+}
+
+#[test]
+fn a_source_without_a_commit_is_refused() {
+    let repo = Repo::unborn();
+    repo.write("file.txt", "x");
+    let found = crate::fixture::discover(repo.root());
+    let rule = run_loop::git::base::BaseRule::MergeBase;
+    for given in [None, Some("HEAD"), Some("main")] {
+        let failure = run_loop::git::base::resolve(&git(), &found, given, rule).unwrap_err();
+        assert_eq!(failure.code, Code::UnbornBranch);
+    }
+}
+
+/// A stash that was applied with a conflict leaves no operation behind, only sides of a conflict.
+#[test]
+fn conflicts_without_an_operation_are_content() {
+    let repo = Repo::new();
+    repo.write("README.md", "# Stashed\n");
+    repo.git(&["stash", "-q"]);
+    repo.write("README.md", "# Committed\n");
+    repo.commit("other");
+    let popped = repo::git_command(repo.root())
+        .args(["stash", "pop"])
+        .output()
+        .unwrap();
+    assert!(!popped.status.success());
+    let before = Untouched::of(&repo, repo.root());
+    let source = Source::of(&repo, "HEAD");
+    let pin = source.pin();
+    assert_eq!(before, Untouched::of(&repo, repo.root()));
+    let path = format!("{}:README.md", pin.snapshot);
+    assert!(repo::git(source.store.git_dir(), &["show", &path]).contains("<<<<<<<"));
+}
+
+/// A git that behaves as told for `add`, and else as the real one.
+fn posing(repo: &Repo, name: &str, on_add: &str) -> Git {
+    let real = std::env::split_paths(&std::env::var_os("PATH").unwrap())
+        .map(|folder| folder.join(git_program()))
+        .find(|file| file.is_file())
+        .unwrap();
+    let real = real.to_str().unwrap();
+    let script: PathBuf = repo.beside(name);
+    let text = format!(
+        "#!/bin/sh\nlast=\nfor word; do [ \"$word\" = add ] && last=add; done\n\
+         if [ \"$last\" = add ]; then\n{on_add}\nfi\nexec {real} \"$@\"\n"
+    );
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    Git::find_in(&GitEnvironment {
+        program: Some(script),
+        ..environment()
+    })
+    .unwrap()
+}
+
+/// Scenario S16: three tries with new names, then a refusal; in a later round it is stale.
+#[test]
+fn a_source_that_does_not_hold_still_is_refused() {
+    let repo = Repo::new();
+    let tries = repo.beside("tries");
+    let unstable = "echo 'error: unstable object source data for README.md' >&2; exit 128";
+    let count = format!("echo $GIT_INDEX_FILE >> {}; {unstable}", tries.display());
+    let git = posing(&repo, "unstable", &count);
+    let source = Source::at(&repo, repo.root(), Some("HEAD"), git);
+    assert_eq!(source.try_pin(1).unwrap_err().code, Code::SourceNotQuiet);
+    let names = std::fs::read_to_string(&tries).unwrap();
+    let mut names: Vec<&str> = names.lines().collect();
+    names.dedup();
+    assert_eq!(names.len(), 3, "three tries, each with a new index");
+    assert_eq!(
+        source.try_pin(2).unwrap_err().code,
+        Code::SourceUnquietLater
+    );
+
+    let once = repo.beside("once");
+    let then_fine = format!("[ -e {0} ] || {{ touch {0}; {unstable}; }}", once.display());
+    let git = posing(&repo, "unstable-once", &then_fine);
+    Source::at(&repo, repo.root(), Some("HEAD"), git).pin();
+
+    // A file that is cut short while it is mapped kills git.
+    let git = posing(&repo, "killed", "kill -BUS $$");
+    let source = Source::at(&repo, repo.root(), Some("HEAD"), git);
+    assert_eq!(source.try_pin(1).unwrap_err().code, Code::SourceNotQuiet);
+}
+
+/// Whatever git says beside a success is a failure, and an unknown failure is a refusal.
+#[test]
+fn a_complaint_of_git_is_never_noise() {
+    let repo = Repo::new();
+    for (name, on_add, code) in [
+        (
+            "warns",
+            "echo 'warning: something' >&2",
+            Code::SnapshotRefused,
+        ),
+        ("fails", "exit 1", Code::SnapshotRefused),
+        (
+            "folder",
+            "echo \"warning: could not open directory 'x/': Permission denied\" >&2",
+            Code::UnreadableFile,
+        ),
+        (
+            "full",
+            "echo 'error: unable to write file: No space left on device' >&2; exit 128",
+            Code::StateUnwritable,
+        ),
+    ] {
+        let git = posing(&repo, name, on_add);
+        let source = Source::at(&repo, repo.root(), Some("HEAD"), git);
+        let failure = source.try_pin(1).unwrap_err();
+        assert_eq!(failure.code, code, "{name}: {failure}");
+    }
+}
+
+/// Only an ordinary user can be kept from reading a file.
+#[test]
+fn an_unreadable_file_is_refused_and_named() {
+    let repo = Repo::new();
+    repo.write("locked.txt", "x");
+    let path = repo.root().join("locked.txt");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).unwrap();
+    if std::fs::read(&path).is_ok() {
+        return;
+    }
+    let failure = Source::of(&repo, "HEAD").try_pin(1).unwrap_err();
+    assert_eq!(failure.code, Code::UnreadableFile);
+    assert!(failure.message.contains("locked.txt"), "{failure}");
+}
