@@ -185,6 +185,19 @@ mod tests {
         assert_eq!(captured.whole(), None);
     }
 
+    /// A full disk: the program is drained all the same, and its output is not whole.
+    #[tokio::test]
+    async fn output_that_cannot_be_written_is_drained_and_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut capture = Capture::create(&folder.path().join("out"), 100, 100).unwrap();
+        let full = fs_err::OpenOptions::new().write(true).open("/dev/full");
+        capture.file = full.unwrap();
+        capture.drain(&b"VERDICT: PASS"[..]).await;
+        let captured = capture.finish();
+        assert_eq!((captured.bytes_total, captured.whole()), (13, None));
+        assert!(captured.broken.unwrap().contains("No space left"));
+    }
+
     #[test]
     fn an_existing_file_is_never_written_over() {
         let folder = tempfile::tempdir().unwrap();
