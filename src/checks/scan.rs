@@ -65,7 +65,8 @@ pub(crate) fn scan(
     let finals = targets.len();
     for (oid, path) in git::new_blobs(base, pin)? {
         if let btree_map::Entry::Vacant(vacant) = targets.entry(oid) {
-            vacant.insert(Target::History { path });
+            let blob = vacant.key().clone();
+            vacant.insert(Target::History { path, blob });
         }
     }
     let (blobs, targets): (Vec<Oid>, Vec<Target>) = targets.into_iter().unzip();
@@ -120,7 +121,7 @@ enum Target {
         links: Vec<RepoPath>,
     },
     /// It stands in commits of the change only; once under this path.
-    History { path: RepoPath },
+    History { path: RepoPath, blob: Oid },
 }
 
 fn final_blobs(
@@ -158,7 +159,7 @@ fn final_blobs(
 #[derive(Debug, Default)]
 struct Seen {
     /// Of the history; perhaps the base already holds them.
-    suspects: Vec<(RepoPath, Located)>,
+    suspects: Vec<(RepoPath, Oid, Located)>,
     /// Of the final files, by path and hash.
     reported: BTreeSet<(RepoPath, Digest)>,
 }
@@ -206,7 +207,7 @@ impl Sink for Scanner<'_> {
             Some(Target::Final { files, .. }) => {
                 files.iter().map(|file| (file.path().clone(), "")).collect()
             }
-            Some(Target::History { path }) => {
+            Some(Target::History { path, .. }) => {
                 vec![(path.clone(), ", in the history of the change only")]
             }
             None => Vec::new(),
@@ -237,11 +238,13 @@ impl Sink for Scanner<'_> {
                     }
                 }
             }
-            Some(Target::History { path }) => {
-                let path = path.clone();
-                self.secrets_seen
-                    .suspects
-                    .extend(located.into_iter().map(|secret| (path.clone(), secret)));
+            Some(Target::History { path, blob }) => {
+                let (path, blob) = (path.clone(), blob.clone());
+                self.secrets_seen.suspects.extend(
+                    located
+                        .into_iter()
+                        .map(|secret| (path.clone(), blob.clone(), secret)),
+                );
             }
             None => {}
         }
@@ -279,7 +282,11 @@ fn history_secrets(
     if seen.suspects.is_empty() {
         return Ok(());
     }
-    let paths: BTreeSet<RepoPath> = seen.suspects.iter().map(|(path, _)| path.clone()).collect();
+    let paths: BTreeSet<RepoPath> = seen
+        .suspects
+        .iter()
+        .map(|(path, ..)| path.clone())
+        .collect();
     let (paths, blobs): (Vec<RepoPath>, Vec<Oid>) =
         git::base_blobs(base, pin, &paths)?.into_iter().unzip();
     let mut known = Known {
@@ -290,7 +297,7 @@ fn history_secrets(
         found: BTreeSet::new(),
     };
     blob::read(base, &blobs, stop, &mut known)?;
-    for (path, secret) in seen.suspects {
+    for (path, blob, secret) in seen.suspects {
         let Some(rule) = rules.rule(secret.rule) else {
             continue;
         };
@@ -303,8 +310,8 @@ fn history_secrets(
             path: Some(path),
             lines: Some((secret.line, secret.end_line)),
             detail: format!(
-                "{} bytes, not shown here; in the history of the change only: rewrite the \
-                 commits, and revoke it",
+                "{} bytes, not shown here; in the history of the change only (`git log \
+                 --find-object={blob}`): revoke it, and rewrite the commits",
                 secret.bytes
             ),
             pre_existing: false,

@@ -152,7 +152,7 @@ proptest! {
         before in "[ -~]{0,40}", after in "[ -~é]{0,40}", lines in 0..30_u32,
     ) {
         let mut text = "x\n".repeat(lines as usize);
-        text.push_str(&format!("{before}\u{202e}{after}\n"));
+        text = format!("{text}{before}\u{202e}{after}\n");
         let found = found("a", text.as_bytes(), Changed::Ranges(vec![(lines + 1, lines + 1)]));
         prop_assert!(found.contains(&("bidi-control".to_owned(), lines + 1)));
     }
