@@ -7,25 +7,34 @@ use std::ffi::OsString;
 
 use clap::Parser as _;
 
+use crate::cli::args::config::ConfigCommand;
 use crate::cli::args::{Cli, Command, Format};
 use crate::cli::environment::Environment;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
+use crate::domain::time::{Stamp, Timestamp};
 
 pub mod args;
 mod completions;
+mod config_show;
+mod config_trust;
 pub mod environment;
 mod explain;
+mod gate;
 pub mod history;
 mod later;
 pub mod list;
+mod locate;
 pub mod log;
+mod options;
 pub mod output;
 mod schema;
 pub mod show;
+mod sources;
 pub mod status;
 mod task;
 mod usage;
+pub mod validate;
 
 /// Runs a command line and returns how it ended; everything is printed by then.
 #[must_use]
@@ -36,14 +45,15 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> Exit {
         Err(error) => return usage::end(&error, &argv),
     };
     let given = format_of(&cli);
+    let mut format = given.unwrap_or(Format::Human);
     let result = Environment::capture().and_then(|environment| {
-        let format = output::format(given, &environment)?;
-        dispatch(cli, &argv, &environment, format).map_err(|failure| {
-            output::failure(&failure, format);
-            failure
-        })
+        format = output::format(given, &environment)?;
+        dispatch(cli, &argv, &environment, format)
     });
-    result.unwrap_or_else(|failure| failure.code.exit())
+    result.unwrap_or_else(|failure| {
+        output::failure(&failure, format);
+        failure.code.exit()
+    })
 }
 
 /// Runs the command; one call site for each.
@@ -55,12 +65,19 @@ fn dispatch(
 ) -> Result<Exit, Failure> {
     match cli.command {
         None => {
-            drop((task::single(&cli.review, argv)?, environment, format));
-            // CALL SITE: the loop (`cli::loop_command`).
+            // CALL SITE: the loop (`cli::loop_command`) takes over here, with the clock's stamp.
+            validate::validate(
+                &cli.review,
+                argv,
+                environment,
+                &Stamp {
+                    at: Timestamp::from_millis(0),
+                    seed: [0; 32],
+                },
+            )?;
             Err(later::command("the loop", ["run-loop", "--help"]))
         }
-        // CALL SITE: `cli::gate`.
-        Some(Command::Gate(_)) => Err(later::command("gate", ["run-loop", "--help"])),
+        Some(Command::Gate(args)) => gate::run(&args, environment, format),
         // CALL SITE: `cli::status`.
         Some(Command::Status(_)) => Err(later::command("status", ["run-loop", "--help"])),
         // CALL SITE: `cli::list`.
@@ -71,8 +88,11 @@ fn dispatch(
         Some(Command::Log(_)) => Err(later::command("log", ["run-loop", "--help"])),
         // CALL SITE: `cli::demo`.
         Some(Command::Demo(_)) => Err(later::command("demo", ["run-loop", "--help"])),
-        Some(Command::Config(_)) => Err(later::command("config", ["run-loop", "--help"])),
-        Some(Command::Schema(args)) => schema::run(&args),
+        Some(Command::Config(ConfigCommand::Show(args))) => {
+            config_show::run(&args, environment, format)
+        }
+        Some(Command::Config(ConfigCommand::Trust(args))) => config_trust::run(&args, environment),
+        Some(Command::Schema(args)) => Ok(schema::run(&args)),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Completions(args)) => Ok(completions::run(&args)),
         Some(Command::Later(command)) => {
@@ -91,9 +111,9 @@ fn format_of(cli: &Cli) -> Option<Format> {
         Some(Command::List(args)) => args.output.format,
         Some(Command::Show(args)) => args.output.format,
         Some(Command::Log(args)) => args.output.format,
-        Some(Command::Config(args::config::ConfigCommand::Show(args))) => args.output.format,
+        Some(Command::Config(ConfigCommand::Show(args))) => args.output.format,
         Some(
-            Command::Config(args::config::ConfigCommand::Trust(_))
+            Command::Config(ConfigCommand::Trust(_))
             | Command::Demo(_)
             | Command::Schema(_)
             | Command::Explain(_)

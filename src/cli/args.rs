@@ -105,6 +105,10 @@ pub enum SchemaName {
     Verdict,
     /// `run-loop.yaml`
     Config,
+    /// A promoted report's identity file
+    Sidecar,
+    /// What makes promoted reports count
+    Manifest,
 }
 
 /// `run-loop explain`.

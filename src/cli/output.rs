@@ -13,12 +13,12 @@ use crate::domain::path::is_invisible;
 /// The format to use: the option, else the variable, else text for people.
 ///
 /// # Errors
-/// When the variable holds no format; printed already.
+/// When the variable holds no format.
 pub(crate) fn format(given: Option<Format>, environment: &Environment) -> Result<Format, Failure> {
     if let Some(format) = given {
         return Ok(format);
     }
-    let read = || match environment.text(FORMAT)? {
+    match environment.text(FORMAT)? {
         None => Ok(Format::Human),
         Some(text) => Format::from_str(text, false).map_err(|_| {
             Failure::new(
@@ -27,8 +27,7 @@ pub(crate) fn format(given: Option<Format>, environment: &Environment) -> Result
             )
             .next(["unset", "RUN_LOOP_FORMAT"])
         }),
-    };
-    read().inspect_err(|failure| self::failure(failure, Format::Human))
+    }
 }
 
 /// Writes data to stdout. A reader that went away is not a failure of ours.

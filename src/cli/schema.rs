@@ -1,15 +1,29 @@
 //! `run-loop schema NAME`.
 
+use serde_json::{Value, json};
+
 use crate::cli::args::{SchemaArgs, SchemaName};
-use crate::cli::later;
+use crate::cli::output;
+use crate::config::keys;
+use crate::contract;
 use crate::domain::exit::Exit;
-use crate::domain::failure::Failure;
+use crate::promote::{Manifest, Sidecar};
 
 /// Prints the schema.
-pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
-    match args.name {
-        // CALL SITE: `contract::schema::verdict`.
-        SchemaName::Verdict => Err(later::command("schema verdict", ["run-loop", "--help"])),
-        SchemaName::Config => Err(later::command("schema config", ["run-loop", "--help"])),
-    }
+pub(crate) fn run(args: &SchemaArgs) -> Exit {
+    let schema = match args.name {
+        SchemaName::Verdict => contract::schema::verdict(),
+        SchemaName::Config => config(),
+        SchemaName::Sidecar => json!(schemars::schema_for!(Sidecar)),
+        SchemaName::Manifest => json!(schemars::schema_for!(Manifest)),
+    };
+    output::data(&format!("{schema:#}\n"));
+    Exit::Approved
+}
+
+fn config() -> Value {
+    let mut schema = keys::ROOT.schema();
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!("run-loop.yaml");
+    schema
 }

@@ -19,6 +19,7 @@ pub(crate) fn single(args: &LoopArgs, argv: &[OsString]) -> Result<Option<String
     let task = match (args.task.as_slice(), args.task_after.as_slice()) {
         ([], []) => return Ok(None),
         ([], [task]) => task,
+        ([task], []) if task.trim().is_empty() => task,
         ([task], []) if task.trim().contains(char::is_whitespace) => task,
         ([word], []) => return Err(not_a_task(word, argv)),
         ([word, ..], []) if !word.contains(char::is_whitespace) && resembles(word) => {

@@ -6,7 +6,7 @@ use crate::config::layer::Layer;
 use crate::config::load::Config;
 use crate::config::nearest::nearest;
 use crate::config::settings::{AgentEntry, Kind};
-use crate::config::world::World;
+use crate::config::world::{Programs, World};
 use crate::domain::agent::{
     Agent, AgentKind, CommandAgent, Contract, PromptChannel, ReportChannel,
 };
@@ -20,18 +20,26 @@ pub const CHECKS: &str = "checks";
 /// Programs of agents for which profiles come later; found on `PATH`, they are named in a hint.
 pub const PROFILES: [&str; 6] = ["claude", "codex", "gemini", "opencode", "grok", "agy"];
 
-/// The hash of an agent's definition as configured, the same on every machine; `None` for a name
-/// that this configuration does not define.
-#[must_use]
-pub fn definition(config: &Config, name: &str) -> Option<Digest> {
-    if name == CHECKS {
-        return Some(Digest::of(br#"{"kind":"checks","name":"checks"}"#));
+/// The agents that a configuration defines, for the gate: programs are not looked for, and those
+/// that this version cannot run are left out.
+///
+/// # Errors
+/// `ConfigInvalid`.
+pub fn declared(config: &Config) -> Result<Vec<Agent>, Failure> {
+    let world = World {
+        repository: &[],
+        read_base: &|_| Ok(None),
+        programs: Programs::AsWritten,
+    };
+    let mut agents = Vec::new();
+    for name in config.settings.agents.keys() {
+        match resolve(config, name, &world) {
+            Ok(agent) => agents.push(agent),
+            Err(failure) if failure.code == Code::NotBuilt => {}
+            Err(failure) => return Err(failure),
+        }
     }
-    config
-        .settings
-        .agents
-        .get(name)
-        .map(|entry| digest(name, entry))
+    Ok(agents)
 }
 
 /// Canonical: keys are sorted by the map, defaults are filled in, budgets are left out.
@@ -125,8 +133,6 @@ fn checks(config: &Config) -> Result<Agent, Failure> {
             "`checks` is built in; name the agent otherwise",
         ));
     }
-    let definition = definition(config, CHECKS)
-        .ok_or_else(|| Failure::new(Code::Internal, "`checks` has no definition"))?;
     Ok(Agent {
         name: CHECKS.to_owned(),
         kind: AgentKind::Checks,
@@ -134,7 +140,7 @@ fn checks(config: &Config) -> Result<Agent, Failure> {
         family: CHECKS.to_owned(),
         timeout: None,
         contract: Contract::Json,
-        definition,
+        definition: Digest::of(br#"{"kind":"checks","name":"checks"}"#),
     })
 }
 

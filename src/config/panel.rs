@@ -1,11 +1,11 @@
 //! The panel: slots from roles, and whether they can reach the policy.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::config::agents::{self, CHECKS};
 use crate::config::load::Config;
 use crate::config::settings::{Coverage, ReviewerEntry};
-use crate::config::world::World;
+use crate::config::world::{Programs, ReadBase, World};
 use crate::domain::agent::{Agent, Contract};
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
@@ -41,27 +41,32 @@ pub fn slots(config: &Config, world: &World<'_>) -> Result<Vec<Slot>, Failure> {
         .collect()
 }
 
-/// The definitions that may fill each slot, as this configuration alone has them: for the gate,
-/// and for slots that the policy requires. An agent that it does not define is left out.
+/// The slots as this configuration alone defines them: for the gate, and for slots that the
+/// policy requires. Programs are not looked for; a slot that no run could open as it stands there
+/// is left out, so that nothing can be approved in its name.
 ///
 /// # Errors
-/// `BadSlotName`.
-pub fn definitions(config: &Config) -> Result<BTreeMap<SlotName, Vec<Digest>>, Failure> {
+/// `BadSlotName` or `ConfigInvalid`.
+pub fn declared(config: &Config, read_base: &ReadBase<'_>) -> Result<Vec<Slot>, Failure> {
     let entries = config.settings.roles.reviewers.clone().unwrap_or_default();
-    let names = names(&entries)?;
-    Ok(entries
-        .iter()
-        .zip(names)
-        .map(|(entry, name)| {
-            let agents = std::iter::once(&entry.agent).chain(&entry.fallback);
-            (
-                name,
-                agents
-                    .filter_map(|agent| agents::definition(config, agent))
-                    .collect(),
-            )
-        })
-        .collect())
+    let world = World {
+        repository: &[],
+        read_base,
+        programs: Programs::AsWritten,
+    };
+    let mut slots = Vec::new();
+    for (entry, name) in entries.iter().zip(names(&entries)?) {
+        match slot(config, &world, entry, name) {
+            Ok(slot) => slots.push(slot),
+            Err(failure)
+                if matches!(
+                    failure.code,
+                    Code::NotBuilt | Code::UnknownAgent | Code::PanelBelowPolicy
+                ) => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(slots)
 }
 
 fn entries(config: &Config) -> Result<Vec<ReviewerEntry>, Failure> {
@@ -266,7 +271,8 @@ fn instruction(config: &Config, world: &World<'_>, path: &str) -> Result<Instruc
 
 /// Checks that the panel can reach its policy, if every slot passes.
 ///
-/// `at_base` is what [`definitions`] says of the base's configuration.
+/// `at_base` is what [`declared`] says of the base's configuration: the gate will judge a
+/// required slot by it.
 ///
 /// # Errors
 /// `PanelBelowPolicy`.
@@ -274,26 +280,10 @@ pub fn reaches(
     panel: &[Slot],
     policy: &Policy,
     quorum: Quorum,
-    at_base: &BTreeMap<SlotName, Vec<Digest>>,
+    at_base: &[Slot],
 ) -> Result<(), Failure> {
     for name in &policy.require {
-        let Some(slot) = panel.iter().find(|slot| slot.name == *name) else {
-            let names: Vec<&str> = panel.iter().map(|slot| slot.name.as_str()).collect();
-            return Err(below(format!(
-                "the policy requires the slot {name}, and the panel is {}",
-                names.join(", ")
-            )));
-        };
-        let allowed = at_base
-            .get(name)
-            .filter(|definitions| !definitions.is_empty());
-        if allowed.is_some_and(|allowed| !allowed.contains(&slot.agent.definition)) {
-            return Err(below(format!(
-                "the policy requires the slot {name}, and its agent {} is not the one that the \
-                 base gives it",
-                slot.agent.name
-            )));
-        }
+        required(panel, name, at_base)?;
     }
     let families: BTreeSet<&str> = panel
         .iter()
@@ -315,6 +305,43 @@ pub fn reaches(
         )),
         Quorum::AtLeast(_) | Quorum::All => Ok(()),
     }
+}
+
+fn required(panel: &[Slot], name: &SlotName, at_base: &[Slot]) -> Result<(), Failure> {
+    let Some(slot) = panel.iter().find(|slot| slot.name == *name) else {
+        let names: Vec<&str> = panel.iter().map(|slot| slot.name.as_str()).collect();
+        return Err(below(format!(
+            "the policy requires the slot {name}, and the panel is {}",
+            names.join(", ")
+        )));
+    };
+    if *name == SlotName::checks() {
+        return Ok(());
+    }
+    let Some(wanted) = at_base.iter().find(|slot| slot.name == *name) else {
+        return Err(below(format!(
+            "the policy requires the slot {name}, and the base does not define it in \
+             `roles.reviewers` with an agent of its own"
+        )));
+    };
+    let is_wanted = |agent: &Agent| {
+        std::iter::once(&wanted.agent)
+            .chain(&wanted.fallback)
+            .any(|wanted| wanted.definition == agent.definition)
+    };
+    let mut agents = std::iter::once(&slot.agent).chain(&slot.fallback);
+    if let Some(agent) = agents.find(|agent| !is_wanted(agent)) {
+        return Err(below(format!(
+            "the policy requires the slot {name}, and its agent {} is not one that the base gives it",
+            agent.name
+        )));
+    }
+    if slot.instructions != wanted.instructions {
+        return Err(below(format!(
+            "the policy requires the slot {name} with the instructions that the base gives it"
+        )));
+    }
+    Ok(())
 }
 
 /// Checks that no agent of the panel is remote, unless the option admits it (rows M-025, M-090).

@@ -17,8 +17,26 @@ pub struct World<'a> {
     pub repository: &'a [PathBuf],
     /// Reads a file at the base.
     pub read_base: &'a ReadBase<'a>,
-    /// Finds a program.
-    pub find: &'a Find<'a>,
+    /// How programs are found.
+    pub programs: Programs<'a>,
+}
+
+/// How programs are found.
+#[derive(Clone, Copy)]
+pub enum Programs<'a> {
+    /// On the machine: for a run.
+    Found(&'a Find<'a>),
+    /// Not at all: a definition is the same on every machine, also where its program is missing.
+    AsWritten,
+}
+
+impl std::fmt::Debug for Programs<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Found(_) => "Found",
+            Self::AsWritten => "AsWritten",
+        })
+    }
 }
 
 impl std::fmt::Debug for World<'_> {
@@ -36,6 +54,10 @@ impl World<'_> {
     /// # Errors
     /// `AgentNotRunnable`.
     pub fn program(&self, agent: &str, program: &str) -> Result<String, Failure> {
+        let find = match self.programs {
+            Programs::Found(find) => find,
+            Programs::AsWritten => return Ok(program.to_owned()),
+        };
         let refused = |message: String| {
             Failure::new(Code::AgentNotRunnable, message)
                 .next(["run-loop", "config", "show", "--origin"])
@@ -47,7 +69,7 @@ impl World<'_> {
                  absolute path or as found on PATH"
             )));
         }
-        let found = (self.find)(program).map_err(|failure| Failure {
+        let found = find(program).map_err(|failure| Failure {
             message: format!("the agent {agent} cannot be run: {}", failure.message),
             ..failure
         })?;

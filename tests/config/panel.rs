@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use run_loop::config::layer::Layer;
 use run_loop::config::sources::{Override, Sources};
-use run_loop::config::world::World;
-use run_loop::config::{load, panel, rules};
+use run_loop::config::world::{Programs, World};
+use run_loop::config::{agents, load, panel, rules};
 use run_loop::domain::agent::{AgentKind, Contract};
 use run_loop::domain::code::Code;
 use run_loop::domain::failure::Failure;
@@ -28,7 +28,7 @@ fn slots(sources: &Sources) -> Result<Vec<Slot>, Failure> {
     let world = World {
         repository: &[PathBuf::from("/nowhere/repo")],
         read_base: &read_base,
-        find: &find,
+        programs: Programs::Found(&find),
     };
     panel::slots(&load(sources).unwrap(), &world)
 }
@@ -184,7 +184,7 @@ fn a_program_inside_the_repository_is_refused_however_it_is_found() {
         let world = World {
             repository: &[root.join("repo")],
             read_base: &|_| Ok(None),
-            find: &find,
+            programs: Programs::Found(&find),
         };
         let failure = world.program("bot", "bot").unwrap_err();
         assert_eq!(failure.code, Code::AgentNotRunnable);
@@ -236,7 +236,7 @@ fn a_panel_that_cannot_reach_its_policy_is_refused() {
         let file = sources.base_file.as_mut().unwrap();
         file.bytes.extend_from_slice(policy.as_bytes());
         let config = load(&sources).unwrap();
-        let at_base = panel::definitions(&config).unwrap();
+        let at_base = panel::declared(&config, &|_| Ok(None)).unwrap();
         panel::reaches(
             &slots(&sources)?,
             &rules::policy(&config)?,
@@ -268,6 +268,17 @@ fn a_panel_that_cannot_reach_its_policy_is_refused() {
     );
     reaches("[checks]", "").unwrap();
     below("[checks]", "policy: {families: 2}\n", "the panel has 0");
+    let sources = at_base(
+        "version: 1\nagents: {deep: {profile: codex}, pat: {kind: human}}\nroles: {reviewers: [deep, {agent: pat, coverage: none}, {agent: pat, name: p}]}\n",
+    );
+    let config = load(&sources).unwrap();
+    let declared = panel::declared(&config, &|_| Ok(None)).unwrap();
+    assert_eq!(
+        names(&declared),
+        ["pat"],
+        "slots that no run could open are left out"
+    );
+    assert_eq!(agents::declared(&config).unwrap().len(), 1);
 }
 
 /// A required slot counts by its definition, not by its name alone.
@@ -290,13 +301,11 @@ fn a_required_slot_filled_with_another_agent_is_refused() {
         &panel,
         &policy,
         run_loop::domain::run_spec::Quorum::All,
-        &panel::definitions(&base).unwrap(),
+        &panel::declared(&base, &|_| Ok(None)).unwrap(),
     )
     .unwrap_err();
     assert!(
-        failure
-            .message
-            .contains("not the one that the base gives it"),
+        failure.message.contains("not one that the base gives it"),
         "{failure}"
     );
 }

@@ -75,11 +75,11 @@ pub struct LoopArgs {
     #[arg(long, help_heading = "Rules")]
     pub wait_open_jobs: bool,
     /// End the run when it has cost this much
-    #[arg(long, value_name = "USD", help_heading = "Rules")]
-    pub max_cost: Option<String>,
+    #[arg(long, value_name = "USD", value_parser = usd, help_heading = "Rules")]
+    pub max_cost: Option<f64>,
     /// End the run after this time
-    #[arg(long, value_name = "SECONDS", help_heading = "Rules")]
-    pub max_wall: Option<String>,
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=604_800), help_heading = "Rules")]
+    pub max_wall: Option<u64>,
     /// How output is written.
     #[command(flatten)]
     pub output: FormatArgs,
@@ -113,4 +113,12 @@ pub enum RemoteArg {
 fn severity(text: &str) -> Result<Severity, String> {
     Severity::parse(text)
         .ok_or_else(|| "use critical, high, medium, low or info (P0 to P3 are read too)".to_owned())
+}
+
+fn usd(text: &str) -> Result<f64, String> {
+    let amount: Option<f64> = text
+        .parse()
+        .ok()
+        .filter(|usd: &f64| usd.is_finite() && *usd > 0.0);
+    amount.ok_or_else(|| "use an amount above 0".to_owned())
 }

@@ -1,0 +1,307 @@
+//! What the loop's command line alone says, and what of it does not fit together. Nothing is asked
+//! of the repository here.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::cli::args::review::LoopArgs;
+use crate::cli::environment::{Environment, JOB_ID, MAX_ROUNDS, TIMEOUT, Variable};
+use crate::cli::task;
+use crate::config::layer::Layer;
+use crate::config::sources::Override;
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::isolation::Isolation;
+
+/// The loop's options, found to fit together.
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    /// The task, where it stands on the command line.
+    pub(crate) task: Option<String>,
+    /// A file that holds it.
+    pub(crate) task_file: Option<PathBuf>,
+    /// What the change is judged against.
+    pub(crate) base: String,
+    /// Values for the configuration.
+    pub(crate) overrides: Vec<Override>,
+    /// How reviewers are kept apart.
+    pub(crate) isolation: Option<Isolation>,
+    /// Whether remote reviewers may judge by the diff.
+    pub(crate) remote_diff_only: bool,
+    /// The command line, program first.
+    pub(crate) argv: Vec<String>,
+    /// Things to tell.
+    pub(crate) notices: Vec<String>,
+}
+
+/// Reads the options.
+///
+/// # Errors
+/// `InsideJob`, `NotATask`, `BadArguments`, `BadValue`, `OptionsConflict`, `ReviewOnlyNeedsBase`,
+/// and `NotBuilt` last: a line that could never be right is told so first.
+pub(crate) fn read(
+    args: &LoopArgs,
+    argv: &[OsString],
+    environment: &Environment,
+) -> Result<Options, Failure> {
+    if let Some(job) = environment.get(JOB_ID.name) {
+        return Err(Failure::new(
+            Code::InsideJob,
+            format!(
+                "this is job {} of a run; a job starts no loop",
+                job.to_string_lossy()
+            ),
+        )
+        .next(["run-loop", "status"]));
+    }
+    let mut line = vec!["run-loop".to_owned()];
+    line.extend(
+        argv.iter()
+            .skip(1)
+            .map(|arg| arg.to_string_lossy().into_owned()),
+    );
+    let task = task::single(args, argv)?;
+    conflicts(args, task.is_some(), &line)?;
+    let overrides = overrides(args, environment)?;
+    let base = match (&args.base, args.review_only) {
+        (None, true) => {
+            return Err(Failure::new(
+                Code::ReviewOnlyNeedsBase,
+                "--review-only needs --base: what the change is judged against is never guessed",
+            )
+            .next(with(&line, &["--base", "main"])));
+        }
+        (base, _) => base.clone(),
+    };
+    if !args.review_only && task.is_none() && args.task_file.is_none() {
+        let missing: &[&str] = match base {
+            Some(_) => &["--review-only"],
+            None => &["--base", "main", "--review-only"],
+        };
+        return Err(Failure::new(
+            Code::BadArguments,
+            "there is nothing to do: neither a task nor --review-only",
+        )
+        .next(with(&line, missing)));
+    }
+    not_built(args, &line)?;
+    let Some(base) = base.filter(|_| args.review_only) else {
+        let missing: &[&str] = match args.base {
+            Some(_) => &["--review-only"],
+            None => &["--base", "main", "--review-only"],
+        };
+        return Err(Failure::new(
+            Code::NotBuilt,
+            "this version of run-loop reviews changes and does not write them yet; what works is \
+             --review-only",
+        )
+        .next(with(&line, missing)));
+    };
+    Ok(Options {
+        task,
+        task_file: args.task_file.clone(),
+        base,
+        overrides,
+        isolation: args.review_isolation.map(Isolation::from),
+        remote_diff_only: args.remote_review.is_some(),
+        argv: line,
+        notices: notices(args, environment),
+    })
+}
+
+fn conflicts(args: &LoopArgs, task: bool, line: &[String]) -> Result<(), Failure> {
+    let conflict = |message: &str, without: &str| {
+        Err(Failure::new(Code::OptionsConflict, message).next(without_option(line, without)))
+    };
+    if task && args.task_file.is_some() {
+        return conflict(
+            "the task stands on the command line and in --task-file",
+            "--task-file",
+        );
+    }
+    if args.review_only && args.plan {
+        return conflict(
+            "--review-only with --plan: a review writes no plan",
+            "--plan",
+        );
+    }
+    if args.plan && args.plan_file.is_some() {
+        return conflict(
+            "--plan with --plan-file: one writes the plan, the other brings it",
+            "--plan",
+        );
+    }
+    Ok(())
+}
+
+/// Options of later versions, each with what it would take to leave it out.
+fn not_built(args: &LoopArgs, line: &[String]) -> Result<(), Failure> {
+    let given = [
+        ("--creator", args.creator.is_some()),
+        ("--planner", args.planner.is_some()),
+        ("--arbiter", args.arbiter.is_some()),
+        ("--plan", args.plan),
+        ("--plan-file", args.plan_file.is_some() && !args.review_only),
+        ("--wait-open-jobs", args.wait_open_jobs),
+        ("--max-cost", args.max_cost.is_some()),
+        ("--max-wall", args.max_wall.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Failure::new(
+            Code::NotBuilt,
+            format!("this version of run-loop does not have {option} yet; what works is --review-only with --reviewer"),
+        )
+        .next(without_option(line, option))),
+    }
+}
+
+fn overrides(args: &LoopArgs, environment: &Environment) -> Result<Vec<Override>, Failure> {
+    let value = |layer, name, section, key, value| Override {
+        layer,
+        name,
+        section,
+        key,
+        value,
+    };
+    let mut all = Vec::new();
+    for (variable, section, key) in [
+        (MAX_ROUNDS, "review", "max-rounds"),
+        (TIMEOUT, "limits", "job-timeout"),
+    ] {
+        if let Some(number) = number(environment, variable)? {
+            all.push(value(
+                Layer::Environment,
+                variable.name,
+                section,
+                key,
+                json!(number),
+            ));
+        }
+    }
+    if let Some(rounds) = args.max_rounds {
+        all.push(value(
+            Layer::Flag,
+            "--max-rounds",
+            "review",
+            "max-rounds",
+            json!(rounds),
+        ));
+    }
+    if let Some(seconds) = args.job_timeout {
+        all.push(value(
+            Layer::Flag,
+            "--job-timeout",
+            "limits",
+            "job-timeout",
+            json!(seconds),
+        ));
+    }
+    if let Some(severity) = args.fail_on {
+        all.push(value(
+            Layer::Flag,
+            "--fail-on",
+            "review",
+            "fail-on",
+            json!(severity),
+        ));
+    }
+    if !args.reviewer.is_empty() {
+        all.push(value(
+            Layer::Flag,
+            "--reviewer",
+            "roles",
+            "reviewers",
+            json!(args.reviewer),
+        ));
+    }
+    Ok(all)
+}
+
+fn number(environment: &Environment, variable: Variable) -> Result<Option<u32>, Failure> {
+    let Some(text) = environment.text(variable)? else {
+        return Ok(None);
+    };
+    text.parse().map(Some).map_err(|_| {
+        Failure::new(
+            Code::BadValue,
+            format!(
+                "the variable {} is {text:?}, not a whole number",
+                variable.name
+            ),
+        )
+        .next(["unset", variable.name])
+    })
+}
+
+fn notices(args: &LoopArgs, environment: &Environment) -> Vec<String> {
+    let mut notices: Vec<String> = environment
+        .ignored()
+        .into_iter()
+        .map(|name| format!("the variable {name} is set and not read: this is an option only"))
+        .collect();
+    if args.plan_file.is_some() && args.review_only {
+        notices
+            .push("--plan-file is ignored: with --review-only nothing is implemented".to_owned());
+    }
+    notices
+}
+
+/// The line with options added right behind the program: at the end they might follow `--`.
+pub(crate) fn with(line: &[String], options: &[&str]) -> Vec<String> {
+    let (program, rest) = line.split_at(line.len().min(1));
+    let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
+    [program, &options, rest].concat()
+}
+
+/// The line without an option and its value.
+fn without_option(line: &[String], option: &str) -> Vec<String> {
+    let takes_value = !matches!(option, "--plan" | "--wait-open-jobs");
+    let mut kept = Vec::new();
+    let mut words = line.iter();
+    while let Some(word) = words.next() {
+        if word == option {
+            if takes_value {
+                words.next();
+            }
+        } else if !word.starts_with(&format!("{option}=")) {
+            kept.push(word.clone());
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_corrected_line_keeps_the_rest() {
+        let line: Vec<String> = [
+            "run-loop",
+            "--plan",
+            "--planner",
+            "a b",
+            "--max-cost=3",
+            "--",
+            "x",
+        ]
+        .map(str::to_owned)
+        .into();
+        assert_eq!(without_option(&line, "--plan")[1..], line[2..]);
+        assert_eq!(
+            without_option(&line, "--planner").join(" "),
+            "run-loop --plan --max-cost=3 -- x"
+        );
+        assert_eq!(
+            without_option(&line, "--max-cost").join(" "),
+            "run-loop --plan --planner a b -- x"
+        );
+        assert_eq!(
+            with(&line, &["--base", "main"])[..4].join(" "),
+            "run-loop --base main --plan"
+        );
+    }
+}

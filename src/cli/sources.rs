@@ -1,0 +1,105 @@
+//! What the configuration is made from, read where it lies: the base, the working copy, the
+//! user's folder.
+
+use std::path::Path;
+
+use crate::cli::environment::Environment;
+use crate::config::load::FILE_NAME;
+use crate::config::sources::{File, Sources, WorkingCopy};
+use crate::config::trust::{self, Trust};
+use crate::config::yaml::SIZE_CAP;
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::oid::Oid;
+use crate::git::{Git, Repository, object};
+
+/// The user's own file, if there is one.
+///
+/// # Errors
+/// `ConfigInvalid` when something is there and cannot be read.
+pub(crate) fn user_file(environment: &Environment) -> Result<Option<File>, Failure> {
+    let Some(folder) = environment.config_folder() else {
+        return Ok(None);
+    };
+    let path = folder.join("config.yaml");
+    let name = path.display().to_string();
+    let refused = |what: &dyn std::fmt::Display| {
+        Failure::new(
+            Code::ConfigInvalid,
+            format!("{name} cannot be read: {what}"),
+        )
+        .next(["ls".to_owned(), "-l".to_owned(), name.clone()])
+    };
+    match fs_err::metadata(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(refused(&error)),
+        Ok(data) if !data.is_file() => return Err(refused(&"it is no regular file")),
+        Ok(data) if data.len() > u64::try_from(SIZE_CAP).unwrap_or(u64::MAX) => {
+            return Err(refused(&"it is too large"));
+        }
+        Ok(_) => {}
+    }
+    let bytes = fs_err::read(&path).map_err(|error| refused(&error))?;
+    Ok(Some(File { name, bytes }))
+}
+
+/// `run-loop.yaml` at a commit, if it is there.
+///
+/// # Errors
+/// When git fails, or something else than a regular file lies there.
+pub(crate) fn base_file(git: &Git, git_dir: &Path, base: &Oid) -> Result<Option<File>, Failure> {
+    let name = format!("{FILE_NAME} at {}", base.short());
+    let bytes = object::blob(git, git_dir, &format!("{base}:{FILE_NAME}"))?;
+    Ok(bytes.map(|bytes| File { name, bytes }))
+}
+
+/// Everything but options and variables, for a repository and its base.
+///
+/// # Errors
+/// As its parts.
+pub(crate) fn sources(
+    environment: &Environment,
+    git: &Git,
+    repository: &Repository,
+    base: &Oid,
+) -> Result<Sources, Failure> {
+    let base_file = base_file(git, &repository.git_dir, base)?;
+    let working_copy = match (&base_file, trust::working_copy(&repository.source_root)) {
+        // Beside a file at the base it counts for nothing, so neither does what is wrong with it.
+        (Some(_), read) => read.ok().flatten().map(|bytes| (bytes, false)),
+        (None, read) => match read? {
+            None => None,
+            Some(bytes) => {
+                let trusted = is_trusted(environment, repository, &bytes)?;
+                Some((bytes, trusted))
+            }
+        },
+    };
+    let name = repository.source_root.join(FILE_NAME).display().to_string();
+    Ok(Sources {
+        base_file,
+        working_copy: working_copy.map(|(bytes, trusted)| WorkingCopy {
+            file: File { name, bytes },
+            trusted,
+        }),
+        user_file: user_file(environment)?,
+        overrides: Vec::new(),
+    })
+}
+
+fn is_trusted(
+    environment: &Environment,
+    repository: &Repository,
+    bytes: &[u8],
+) -> Result<bool, Failure> {
+    match environment.config_folder() {
+        None => Ok(false),
+        Some(folder) => Ok(Trust::read(&folder)?.holds(&trust_name(repository), bytes)),
+    }
+}
+
+/// What a repository is called in the list of trusted files: its common directory, so that trust
+/// holds in all its working trees.
+pub(crate) fn trust_name(repository: &Repository) -> String {
+    repository.common_dir.to_string_lossy().into_owned()
+}

@@ -1,0 +1,51 @@
+//! What the design names and this version does not have: exit 2, by name, with what works.
+
+use crate::machine::Machine;
+
+#[test]
+fn commands_of_later_versions_end_2_and_name_what_helps() {
+    let machine = Machine::new();
+    for name in [
+        "init", "doctor", "agents", "events", "resume", "cancel", "hook", "report", "worktree",
+        "job", "cleanup", "skills",
+    ] {
+        machine.refuses(&[name], 2, "RL0012", &format!("`{name}`"));
+        machine.refuses(
+            &[name, "install", "--what", "ever"],
+            2,
+            "RL0012",
+            &format!("`{name}`"),
+        );
+    }
+}
+
+#[test]
+fn options_of_later_versions_end_2_and_are_left_out_of_the_next_command() {
+    let machine = Machine::new();
+    let without = "run-loop --base main --review-only";
+    for option in [
+        &["--creator", "a"][..],
+        &["--planner", "a"],
+        &["--arbiter=a"],
+        &["--wait-open-jobs"],
+        &["--max-cost", "3.50"],
+        &["--max-wall", "60"],
+    ] {
+        let args = [&["--base", "main", "--review-only"], option].concat();
+        let name = option[0].split('=').next().unwrap();
+        assert_eq!(machine.refuses(&args, 2, "RL0012", name), without);
+    }
+    machine.refuses(
+        &["--base", "main", "add a parser"],
+        2,
+        "RL0012",
+        "does not write them yet",
+    );
+    machine.refuses(&["add a parser", "--plan"], 2, "RL0012", "--plan");
+    machine.refuses(
+        &["add a parser", "--plan-file", "p.md"],
+        2,
+        "RL0012",
+        "--plan-file",
+    );
+}
