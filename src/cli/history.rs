@@ -3,7 +3,7 @@
 //! A run is chosen by its id or by its source root, never by a file's time (scenario S24).
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cli::args::Format;
 use crate::domain::code::Code;
@@ -40,6 +40,8 @@ pub struct ReadRun {
     pub summary: Summary,
     /// Whether it goes on.
     pub state: RunState,
+    /// Where its journal lies.
+    pub folder: PathBuf,
 }
 
 impl History<'_> {
@@ -86,23 +88,36 @@ impl History<'_> {
     }
     /// Reads a run.
     pub fn read(&self, run: LoopId) -> Result<ReadRun, Failure> {
-        let state = self.state()?;
+        ReadRun::load(self.state()?, run)
+    }
+}
+
+impl ReadRun {
+    /// Reads a run, and asks whether its engine lives.
+    pub fn load(state: &StateFolder, run: LoopId) -> Result<Self, Failure> {
         // Asked first: an engine that ends in between has written its end by the time we read.
         let driven = Journal::is_driven(state, run)?;
         let entries = Journal::load(state, run)?;
         let summary = Summary::of(entries.iter().map(|entry| (entry.at, &entry.event)));
-        let state = RunState::of(&summary, driven);
-        Ok(ReadRun {
+        Ok(Self {
             run,
             entries,
+            state: RunState::of(&summary, driven),
             summary,
-            state,
+            folder: state.run_path(run),
         })
     }
-    /// The report of a run that was read.
-    pub fn report(&self, read: &ReadRun) -> Result<RunReport, Failure> {
-        let folder = self.state()?.run_path(read.run);
-        Ok(RunReport::of(read.run, &read.summary, read.state, &folder))
+    /// The report of the run.
+    #[must_use]
+    pub fn report(&self) -> RunReport {
+        RunReport::of(self.run, &self.summary, self.state, &self.folder)
+    }
+}
+
+impl RunReport {
+    /// The report of a run, from its journal and lock.
+    pub fn load(state: &StateFolder, run: LoopId) -> Result<Self, Failure> {
+        Ok(ReadRun::load(state, run)?.report())
     }
 }
 
@@ -113,11 +128,4 @@ fn unknown(message: impl Into<String>) -> Failure {
 /// Writes text. A reader that went away is not a failure of ours.
 pub(crate) fn write(out: &mut dyn Write, text: &str) {
     drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
-}
-
-/// A document as one line of JSON.
-pub(crate) fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
-    let text = serde_json::to_string(value)
-        .map_err(|error| Failure::new(Code::Internal, format!("no JSON form: {error}")))?;
-    Ok(text + "\n")
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cli::args::Format;
 use crate::cli::args::history::ListArgs;
-use crate::cli::history::{History, json, write};
+use crate::cli::history::{History, write};
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
@@ -14,7 +14,7 @@ use crate::domain::summary::RunState;
 use crate::report::public::VERSION;
 use crate::report::short_id::short_id;
 use crate::report::table::table;
-use crate::report::{text, time};
+use crate::report::{ndjson, text, time};
 use crate::store::index::{Index, Listed, RunRow};
 
 /// A list entry for programs.
@@ -37,9 +37,11 @@ pub fn run(args: &ListArgs, history: &History<'_>, out: &mut dyn Write) -> Resul
     let newest: Vec<&Listed> = listed.iter().rev().take(args.limit).collect();
     let text = match history.format {
         Format::Human => human(&newest, &listed, history),
-        Format::Json => json(&newest.iter().map(|item| line(item)).collect::<Vec<_>>())?,
+        Format::Json => {
+            ndjson::document(&newest.iter().map(|item| line(item)).collect::<Vec<_>>())?
+        }
         Format::Ndjson => {
-            let lines = newest.iter().map(|item| json(&line(item)));
+            let lines = newest.iter().map(|item| ndjson::document(&line(item)));
             lines.collect::<Result<String, Failure>>()?
         }
     };

@@ -4,12 +4,12 @@ use std::io::Write;
 
 use crate::cli::args::Format;
 use crate::cli::args::history::LogArgs;
-use crate::cli::history::{History, json, write};
+use crate::cli::history::{History, write};
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::summary::RunState;
 use crate::report::follow::Follower;
-use crate::report::{human, time};
+use crate::report::{human, ndjson, time};
 
 /// Prints the events so far. For programs: one document per event, also for `json`, since a
 /// list would end only with the run.
@@ -20,7 +20,7 @@ pub fn run(args: &LogArgs, history: &History<'_>, out: &mut dyn Write) -> Result
     for entry in &read.entries {
         let event = follower.next(entry.at, &entry.event);
         let text = match history.format {
-            Format::Json | Format::Ndjson => json(&event)?,
+            Format::Json | Format::Ndjson => ndjson::line(&event)?,
             Format::Human => {
                 let Some(lines) = human::lines(&event) else {
                     continue;
@@ -32,7 +32,7 @@ pub fn run(args: &LogArgs, history: &History<'_>, out: &mut dyn Write) -> Result
         write(out, &text);
     }
     if history.format == Format::Human {
-        let report = history.report(&read)?;
+        let report = read.report();
         let goes_on = read.state == RunState::Running;
         let text = if goes_on {
             format!("         {}\n", report.standing())

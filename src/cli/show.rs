@@ -4,17 +4,17 @@ use std::io::Write;
 
 use crate::cli::args::Format;
 use crate::cli::args::history::ShowArgs;
-use crate::cli::history::{History, json, write};
+use crate::cli::history::{History, write};
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 
 /// Shows a run. Its own end is no failure of this command.
 pub fn run(args: &ShowArgs, history: &History<'_>, out: &mut dyn Write) -> Result<Exit, Failure> {
     let run = history.choose(args.run.as_deref())?;
-    let report = history.report(&history.read(run)?)?;
+    let report = history.read(run)?.report();
     let text = match history.format {
         Format::Human => report.human(),
-        Format::Json | Format::Ndjson => json(&report)?,
+        Format::Json | Format::Ndjson => report.json()?,
     };
     write(out, &text);
     Ok(Exit::Approved)

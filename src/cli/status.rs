@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::cli::args::Format;
 use crate::cli::args::history::StatusArgs;
-use crate::cli::history::{History, ReadRun, json, write};
+use crate::cli::history::{History, ReadRun, write};
 use crate::domain::end::End;
 use crate::domain::exit::Exit;
 use crate::domain::failure::{Failure, NextCommand};
@@ -15,10 +15,10 @@ use crate::report::{text, time};
 /// Tells how a run stands. Only a living engine makes it "running" (scenario H09).
 pub fn run(args: &StatusArgs, history: &History<'_>, out: &mut dyn Write) -> Result<Exit, Failure> {
     let read = history.read(history.choose(args.run.as_deref())?)?;
-    let report = history.report(&read)?;
+    let report = read.report();
     let text = match history.format {
         Format::Human => human(&report, &read, history),
-        Format::Json | Format::Ndjson => json(&report)?,
+        Format::Json | Format::Ndjson => report.json()?,
     };
     write(out, &text);
     Ok(Exit::Approved)

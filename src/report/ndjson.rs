@@ -1,12 +1,19 @@
-//! Public events as NDJSON: one document per line, while things happen.
+//! Documents for programs: each one line of JSON, whatever text it holds.
 
+use serde::Serialize;
+
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
 use crate::report::public::PublicEvent;
 
-/// The event as one line, with its line break.
-///
-/// # Errors
-/// When an event has no JSON form, which no event should.
-pub fn line(event: &PublicEvent) -> Result<String, serde_json::Error> {
-    // JSON escapes control characters; what stays is one line whatever the text holds.
-    serde_json::to_string(event).map(|json| json + "\n")
+/// A public event as one line, with its line break.
+pub fn line(event: &PublicEvent) -> Result<String, Failure> {
+    document(event)
+}
+
+/// Any document as one line, with its line break: JSON escapes control characters.
+pub fn document(value: &impl Serialize) -> Result<String, Failure> {
+    let json = serde_json::to_string(value);
+    json.map(|json| json + "\n")
+        .map_err(|error| Failure::new(Code::Internal, format!("no JSON form: {error}")))
 }

@@ -20,7 +20,7 @@ use crate::domain::summary::{JobRecord, Round, RunState, Summary};
 use crate::domain::verdict::{PassedBy, Verdict};
 use crate::report::human::verdict_word;
 use crate::report::public::{PublicFinding, VERSION};
-use crate::report::time;
+use crate::report::{ndjson, time};
 
 /// A run as a document: what `show --format json` prints, and what the text is made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -172,6 +172,11 @@ impl RunReport {
             left: summary.left.clone(),
             folder: folder.display().to_string(),
         }
+    }
+
+    /// The report as one line of JSON.
+    pub fn json(&self) -> Result<String, Failure> {
+        ndjson::document(self)
     }
 }
 
