@@ -67,11 +67,12 @@ pub fn judge(request: &GateRequest<'_>) -> Result<Approval, Failure> {
     };
     let places = choose::Places::open(&question)?;
     let state = (request.attestations)()?;
-    let chosen = choose::manifest(&question, &places, &state)?;
-    let sidecars = evidence::prove(&chosen.found, &policy.reports)?;
+    let helped = |failure| question.helped(failure);
+    let chosen = choose::manifest(&question, &places, &state).map_err(helped)?;
+    let sidecars = evidence::prove(&chosen.found, &policy.reports).map_err(helped)?;
     range::covers(&question, &chosen.found.manifest)?;
     let carried = range::carried(&policy, &head, &chosen.found.manifest)?;
-    policy::fulfilled(&policy, &chosen.found.manifest, &sidecars)?;
+    policy::fulfilled(&policy, &chosen.found.manifest, &sidecars).map_err(helped)?;
     Ok(approval::of(&question, tip, chosen, &sidecars, carried))
 }
 

@@ -38,6 +38,17 @@ impl Question<'_> {
             .map(str::to_owned)
             .to_vec()
     }
+    /// A failure of the evidence or of the policy, with the command that helps here.
+    pub(super) fn helped(&self, failure: Failure) -> Failure {
+        if failure.code == Code::GatePolicyUnmet {
+            let base = self.request.base.unwrap_or(self.base.as_str());
+            failure.next(["run-loop", "config", "show", "--origin", "--base", base])
+        } else if failure.code == Code::GateDamaged {
+            failure.next(self.review_again())
+        } else {
+            failure
+        }
+    }
 }
 
 /// The manifest that is judged.

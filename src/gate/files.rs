@@ -180,9 +180,12 @@ impl<'a> Place<'a> {
                 let read = reports
                     .child(folder)
                     .and_then(|folder| folder.read(name, layout::MAX_BYTES));
-                read.map_err(|error| match error.kind() {
-                    io::ErrorKind::NotFound => gone(),
-                    _ => Unread::Damaged(error.to_string()),
+                read.map_err(|error| {
+                    if error.kind() == io::ErrorKind::NotFound {
+                        gone()
+                    } else {
+                        Unread::Damaged(error.to_string())
+                    }
                 })
             }
             Kind::Tree {

@@ -69,7 +69,7 @@ pub(super) fn fulfilled(
 }
 
 fn unmet(message: String) -> Failure {
-    Failure::new(Code::GatePolicyUnmet, message).next(["run-loop", "config", "show", "--origin"])
+    Failure::new(Code::GatePolicyUnmet, message)
 }
 
 /// Checks that no verdict is missing that the base's quorum does not forgive.

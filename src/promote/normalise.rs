@@ -30,8 +30,8 @@ fn clean_line(line: &[u8]) -> Vec<u8> {
     let (indent, text) = line.split_at(text);
     // Blanks after the last tab of the indent stand for themselves; those before it do not.
     let last_tab = indent.iter().rposition(|byte| *byte == b'\t');
-    let tabs = indent.iter().filter(|byte| **byte == b'\t').count();
-    let mut clean = vec![b'\t'; tabs];
+    let tabs = indent.iter().copied().filter(|byte| *byte == b'\t');
+    let mut clean: Vec<u8> = tabs.collect();
     clean.extend_from_slice(last_tab.map_or(indent, |last| &indent[last + 1..]));
     if clean.is_empty() && is_marker(text) {
         clean.push(b' ');

@@ -123,7 +123,7 @@ pub(super) fn enough(spec: &RunSpec, passed: &[(&Slot, &SettledSlot)]) -> Result
         return short(format!("{} of {needed} slots passed", passed.len()));
     }
     let is_passed = |name: &SlotName| passed.iter().any(|(slot, _)| slot.name == *name);
-    if let Some(missing) = spec.policy.require.iter().find(|name| !is_passed(*name)) {
+    if let Some(missing) = spec.policy.require.iter().find(|name| !is_passed(name)) {
         return short(format!(
             "the policy requires slot {missing}, which did not pass"
         ));
