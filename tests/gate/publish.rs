@@ -5,7 +5,7 @@ use std::path::Path;
 
 use run_loop::domain::code::Code;
 use run_loop::domain::digest::Digest;
-use run_loop::domain::id::LoopId;
+use run_loop::domain::id::{LoopId, RoundNumber};
 use run_loop::domain::isolation::{EvidenceKind, Isolation};
 use run_loop::domain::job::Stored;
 use run_loop::domain::oid::Oid;
@@ -98,6 +98,35 @@ fn m_082_m_085_reports_sidecars_and_a_manifest_that_names_them_all() {
         .map(|path| format!(".agents/reports/{path}"))
         .collect();
     assert_eq!(named, expected);
+}
+
+#[test]
+fn t_009_what_is_promoted_names_the_last_round_and_its_identity() {
+    let world = World::new();
+    let stale = world.round();
+    world
+        .repo
+        .write("src/lib.rs", "pub fn one() -> u32 {\n    5\n}\n");
+    world
+        .repo
+        .git(&["commit", "-q", "-am", "moved during round 1"]);
+    let mut round = world.round();
+    round.round = RoundNumber(2);
+    for slot in &mut round.slots {
+        slot.jobs[0].job.round = RoundNumber(2);
+    }
+    world.publish(&round).unwrap();
+    assert_eq!(files(&world.reports("")).len(), 5);
+    for (old, new) in stale.slots.iter().zip(&round.slots) {
+        let place = |job| world.reports(&format!("{}/report-{job}.identity.json", new.slot));
+        assert!(!place(old.jobs[0].job.id).exists());
+        let sidecar = json(&place(new.jobs[0].job.id));
+        assert_eq!(sidecar["round"], 2);
+        assert_eq!(
+            sidecar["tree"],
+            world.repo.git(&["rev-parse", "HEAD^{tree}"])
+        );
+    }
 }
 
 #[test]
