@@ -1,4 +1,9 @@
 //! Tests of promotion and of the gate through their public surface, on real repositories.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests look at the world without the product's adapters"
+)]
 
 mod support;
 
