@@ -1,1 +1,21 @@
 //! Tests of the `contract` area through its public surface.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test ends where it fails"
+)]
+
+#[path = "contract/claims.rs"]
+mod claims;
+#[path = "contract/fixture.rs"]
+mod fixture;
+#[path = "contract/lines.rs"]
+mod lines;
+#[path = "contract/mutations.rs"]
+mod mutations;
+#[path = "contract/prompts.rs"]
+mod prompts;
+#[path = "contract/reports.rs"]
+mod reports;
+#[path = "contract/schemas.rs"]
+mod schemas;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::contract::json::Json;
+use crate::contract::json::{self, Json};
 use crate::contract::markdown::{Report, tagged_bodies};
 use crate::contract::text::Mark;
 use crate::contract::verdict::{self, Said};
@@ -94,14 +94,17 @@ fn keep(json: &Json, trust: Trust, expect: &Expect<'_>, kept: &mut Kept) {
 fn values(text: &str) -> Vec<Json> {
     let mut found = Vec::new();
     let mut at = 0;
-    while let Some(start) = text
-        .get(at..)
-        .and_then(|rest| rest.find('{'))
-        .map(|next| at + next)
-    {
-        let object = text.get(start..).and_then(Json::parse_prefix);
-        at = start + object.as_ref().map_or(1, |(_, length)| *length);
-        found.extend(object.map(|(json, _)| json));
+    for object in json::objects(text) {
+        if object.start < at {
+            continue;
+        }
+        if let Some(json) = text
+            .get(object.clone())
+            .and_then(|object| Json::parse(object).ok())
+        {
+            found.push(json);
+            at = object.end;
+        }
     }
     found
 }

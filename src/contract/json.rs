@@ -4,6 +4,7 @@
 //! fault; an agent gets one chance to mend its report, so it is told all of them.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
@@ -25,12 +26,6 @@ impl Json {
     /// Reads a text that holds one value and nothing else.
     pub(super) fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
-    }
-    /// Reads the value at the start of `text`; also says how many bytes it took.
-    pub(super) fn parse_prefix(text: &str) -> Option<(Self, usize)> {
-        let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Self>();
-        let value = stream.next()?.ok()?;
-        Some((value, stream.byte_offset()))
     }
     /// Reads a text that was cut off somewhere: what is open is closed, the last piece that makes
     /// no sense is dropped.
@@ -129,6 +124,42 @@ impl Torn {
             comma.and_then(|(at, depth)| Some((at, torn.open.get(..depth)?.to_vec())));
         torn
     }
+}
+
+/// How deep an object may be nested to be looked for; the parser's own limit is a little higher.
+const DEPTH_CAP: usize = 100;
+
+/// Where objects may stand in a text that is not JSON as a whole, by their first byte.
+///
+/// One pass finds the braces that match, so that a text full of opening ones costs no more than
+/// another. No JSON text runs over a line's end; so prose with a stray quote hides nothing below it.
+pub(super) fn objects(text: &str) -> Vec<Range<usize>> {
+    let mut open: Vec<(usize, u8, usize)> = Vec::new();
+    let mut found = Vec::new();
+    let (mut in_text, mut escaped) = (false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'\n' => (in_text, escaped) = (false, false),
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            _ if in_text => {}
+            b'{' | b'[' => open.push((at, byte, 1)),
+            b'}' | b']' => {
+                if let Some((start, opening, height)) = open.pop() {
+                    if (opening, byte) == (b'{', b'}') && height <= DEPTH_CAP {
+                        found.push(start..at + 1);
+                    }
+                    if let Some((_, _, outer)) = open.last_mut() {
+                        *outer = (*outer).max(height + 1);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    found.sort_by_key(|range| range.start);
+    found
 }
 
 impl<'de> Deserialize<'de> for Json {

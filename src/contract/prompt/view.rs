@@ -6,7 +6,7 @@ use crate::contract::judge::COVERAGE_CAP;
 use crate::contract::prompt::{Error, ReviewPrompt, agent};
 use crate::contract::text::{Mark, inline, of_bytes};
 use crate::domain::agent::{Agent, AgentKind, Contract, ReportChannel};
-use crate::domain::evidence::{ChangedFile, FileStatus, UnreviewedKind};
+use crate::domain::evidence::{ChangedFile, DiffPart, FileStatus, UnreviewedKind};
 use crate::domain::finding::Finding;
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::AttemptReason;
@@ -113,10 +113,7 @@ fn scope(prompt: &ReviewPrompt<'_>, agent: &Agent, mark: &Mark) -> Value {
         totals => format!("{}, +{added} -{removed} lines", count(long(evidence.files.len()), "file")),
         files => mark.quote("files", &lines.join("\n")),
         more_files => (more > 0).then(|| more.to_string()),
-        unseen => (unseen > 0).then(|| format!(
-            "The bytes of {} are not in the diff; each says why.",
-            count(long(unseen), "file")
-        )),
+        unseen => (unseen > 0).then(|| unseen.to_string()),
         diff_note => diff_note(prompt, &folder),
         evidence => (!remote).then_some(folder),
         all_named => evidence.files.len() <= COVERAGE_CAP,
@@ -131,39 +128,35 @@ fn diff_note(prompt: &ReviewPrompt<'_>, folder: &str) -> String {
         .iter()
         .partition(|part| part.in_prompt);
     let total = inside.len() + outside.len();
-    let receipts = "Each part ends with a line that holds its receipt.";
-    if prompt.job.evidence == EvidenceKind::DiffOnly {
-        return format!(
-            "It stands below whole, in {}. {receipts}",
-            count(long(total), "part")
-        );
-    }
-    let names = |parts: &[&crate::domain::evidence::DiffPart]| {
-        let named = parts.iter().map(|part| format!("`{}.patch`", part.name));
-        named.collect::<Vec<_>>().join(", ")
+    let has = format!("It has {}", count(long(total), "part"));
+    let told = if prompt.job.evidence == EvidenceKind::DiffOnly {
+        format!("{has}, whole below.")
+    } else if outside.is_empty() {
+        format!("{has}, whole below and as files in `{folder}/parts/`.")
+    } else {
+        let names = |parts: &[&DiffPart], end: &str| {
+            let named = parts.iter().map(|part| format!("`{}{end}`", part.name));
+            named.collect::<Vec<_>>().join(", ")
+        };
+        let shown = match inside.as_slice() {
+            [] => "no part".to_owned(),
+            some => names(some, ""),
+        };
+        let unshown = names(&outside, ".patch");
+        format!(
+            "{has}, all as files in `{folder}/parts/`. Below stands only {shown}; open the rest yourself: {unshown}."
+        )
     };
-    let lie = format!(
-        "It has {}, as files in `{folder}/parts/`",
-        count(long(total), "part")
-    );
-    match (inside.is_empty(), outside.is_empty()) {
-        (_, true) => format!("{lie} and whole below. {receipts}"),
-        (true, false) => format!(
-            "{lie}; none stands below. Open {}. {receipts}",
-            names(&outside)
-        ),
-        (false, false) => format!(
-            "{lie}. Only {} stand below; open the others yourself: {}. {receipts}",
-            names(&inside),
-            names(&outside)
-        ),
-    }
+    format!("{told} Each part ends with a line that holds its receipt.")
 }
 
 fn file_line(file: &ChangedFile) -> String {
     let mut facts = vec![happened(file)];
-    let lived = !matches!(file.status, FileStatus::Added | FileStatus::Deleted);
-    if lived && file.old_mode != file.new_mode {
+    let told = matches!(
+        file.status,
+        FileStatus::Modified | FileStatus::Renamed | FileStatus::TypeChanged
+    );
+    if told && file.old_mode != file.new_mode {
         facts.push(format!(
             "mode {} to {}",
             inline(&file.old_mode),
@@ -191,7 +184,10 @@ fn happened(file: &ChangedFile) -> String {
         (FileStatus::Modified, None) => "modified",
         (FileStatus::Deleted, _) => "deleted",
         (FileStatus::Renamed, _) | (FileStatus::Modified, Some(_)) => "renamed",
-        (FileStatus::ModeChanged, _) => "mode changed",
+        (FileStatus::ModeChanged, _) => {
+            let (old, new) = (inline(&file.old_mode), inline(&file.new_mode));
+            return format!("mode changed from {old} to {new}");
+        }
         (FileStatus::TypeChanged, _) => "turned into another kind of file",
     };
     let from = file
