@@ -211,6 +211,12 @@ fn required_checks(
             "slot checks was not filled by the built-in checks".to_owned(),
         ));
     }
+    let mut built_in = policy.agents.iter().filter(|agent| agent.is_checks());
+    if built_in.any(|agent| agent.definition != slot.agent.definition) {
+        return Err(unmet(
+            "slot checks was filled by other checks than this version has".to_owned(),
+        ));
+    }
     if manifest.policy.checks_sha256 != policy.checks_sha256 {
         return Err(unmet(
             "slot checks ran other commands than the base has".to_owned(),

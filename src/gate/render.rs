@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::domain::path::RepoPath;
 use crate::domain::verdict::PassedBy;
 use crate::gate::approval::{Approval, ApprovedSlot, Attested};
 
@@ -51,7 +52,7 @@ fn named(oid: &crate::domain::oid::Oid, name: &str) -> String {
     if name == oid.as_str() {
         oid.to_string()
     } else {
-        format!("{oid} ({})", crate::domain::path::RepoPath::from(name))
+        format!("{oid} ({})", RepoPath::from(name))
     }
 }
 
@@ -64,7 +65,8 @@ fn slot_line(slot: &ApprovedSlot) -> String {
     format!(
         "{} ({}): PASS by {by}, findings {}, fail-on {}",
         slot.slot,
-        slot.agent,
+        // A name from a file that perhaps nobody vouches for: it must not write to a terminal.
+        RepoPath::from(slot.agent.as_str()),
         slot.findings.total(),
         slot.fail_on
     )

@@ -84,6 +84,11 @@ fn a_required_slot_is_there_and_is_what_the_base_defines() {
         }];
     };
     assert_eq!(answer(|_| {}, instructed), UNMET);
+    let newer_checks = |rules: &mut GatePolicy| {
+        require(rules);
+        rules.agents[1].definition = Digest::of(b"newer rules");
+    };
+    assert_eq!(answer(|_| {}, newer_checks), UNMET);
     let other_checks = |rules: &mut GatePolicy| {
         require(rules);
         rules.checks_sha256 = Digest::of(b"cargo test");
