@@ -1,1 +1,17 @@
-//! Tests of review trees through their public surface.
+//! Tests of review trees through their public surface: real git, and agents that do their worst.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "the homes and the care that these ask for are the product's"
+)]
+
+mod support;
+
+#[path = "review_tree/fixture.rs"]
+mod fixture;
+#[path = "review_tree/open.rs"]
+mod open;
+#[path = "review_tree/poison.rs"]
+mod poison;
+#[path = "review_tree/release.rs"]
+mod release;

@@ -295,7 +295,8 @@ fn git_itself_applies_the_diff() {
 
 #[test]
 fn changed_lines_are_those_of_a_diff_without_context() {
-    let old: String = (1..=60).map(|n| format!("{n}\n")).collect();
+    let numbers: Vec<String> = (1..=60).map(|n| n.to_string()).collect();
+    let old = numbers.join("\n") + "\n";
     let new = old
         .replace("\n7\n8\n", "\n7a\n8a\n8b\n")
         .replace("\n20\n", "\n")

@@ -66,7 +66,7 @@ fn the_trees_own_attributes_hide_nothing() {
             r.write(
                 ".gitattributes",
                 "*.rs -diff\n*.lock binary\nx -text diff=evil\n",
-            )
+            );
         },
         |r| {
             r.write(".gitattributes", "* -diff\n* binary\n");

@@ -1,0 +1,297 @@
+//! Review trees: the detached checkouts that reviewers see, one per slot.
+//!
+//! Layout, under `<cache root>/trees/<loop id>/`: `<slot>/tree/` is what the agent sees,
+//! `<slot>/git/` our git directory with our own index; `.owner` says that the folder is ours,
+//! `.ids/` which folders we made, `.quarantine/` holds slots in doubt.
+//!
+//! # Invariants
+//! - Nothing that an agent can reach is believed. Before each use the tree is proved, through our
+//!   index, to hold exactly the wanted tree and nothing else.
+//! - A slot in doubt is set aside under another name, and a new one is made; it is never cleaned.
+//! - Nothing is removed through a link, on another file system, or in a folder that is not, by
+//!   device and inode, one that we made (scenario W02).
+//! - A tree that cannot be opened is a failure. There is no fallback (row M-071).
+//!
+//! Tests: `tests/review_tree.rs`.
+
+mod agent_git;
+mod content;
+mod folder;
+mod own_git;
+mod release;
+mod root;
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use self::agent_git::View;
+use self::content::Odd;
+use self::folder::Folder;
+use self::own_git::{Borrowed, OwnGit, Seal};
+use self::root::{Places, Root};
+use crate::domain::code::Code;
+use crate::domain::effect::ReviewTree;
+use crate::domain::failure::Failure;
+use crate::domain::id::LoopId;
+use crate::domain::oid::Oid;
+use crate::domain::slot::SlotName;
+use crate::git::repository::{ObjectFormat, Repository};
+use crate::git::store::ReviewStore;
+use crate::git::{self, Git, object};
+
+/// Why a review tree is not opened, or not believed.
+#[derive(Debug, thiserror::Error)]
+enum Error {
+    #[error(transparent)]
+    Git(#[from] git::Error),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("{0}")]
+    Doubt(String),
+}
+
+/// The review trees of one run.
+#[derive(Debug)]
+pub struct ReviewTrees {
+    git: Git,
+    store: ReviewStore,
+    common_dir: PathBuf,
+    format: ObjectFormat,
+    cache_root: PathBuf,
+    loop_id: LoopId,
+    slots: Mutex<BTreeMap<SlotName, Arc<Mutex<Option<Record>>>>>,
+    root: Mutex<Option<folder::Place>>,
+}
+
+/// A slot as this process left it.
+#[derive(Debug, Clone)]
+struct Record {
+    places: Places,
+    seal: Seal,
+}
+
+impl ReviewTrees {
+    /// The trees of a run; nothing is made until the first is opened.
+    #[must_use]
+    pub fn new(
+        git: &Git,
+        store: &ReviewStore,
+        repo: &Repository,
+        cache_root: &Path,
+        loop_id: LoopId,
+    ) -> Self {
+        Self {
+            git: git.clone(),
+            store: store.clone(),
+            common_dir: repo.common_dir.clone(),
+            format: repo.object_format,
+            cache_root: cache_root.to_owned(),
+            loop_id,
+            slots: Mutex::default(),
+            root: Mutex::default(),
+        }
+    }
+
+    /// Opens a slot's tree at a snapshot, proved to hold exactly `tree`, with a new `.git` for
+    /// the job. No process of the slot's last job may be alive.
+    ///
+    /// # Errors
+    /// `ReviewTreeFailed`; the round is refused then.
+    pub fn open(
+        &self,
+        slot: &SlotName,
+        snapshot: &Oid,
+        tree: &Oid,
+        base: &Oid,
+        base_name: &str,
+    ) -> Result<ReviewTree, Failure> {
+        let view = View {
+            snapshot,
+            base,
+            base_name,
+            common_dir: &self.common_dir,
+        };
+        self.opened(slot, tree, &view).map_err(|error| {
+            let message = format!("the review tree of {slot} could not be opened: {error}");
+            Failure::new(Code::ReviewTreeFailed, message)
+        })
+    }
+
+    fn opened(&self, slot: &SlotName, tree: &Oid, view: &View) -> Result<ReviewTree, Error> {
+        let of_snapshot = object::tree_of(&self.git, self.store.git_dir(), view.snapshot.as_str())?;
+        if of_snapshot.as_ref() != Some(tree) {
+            return Err(Error::Doubt(format!(
+                "the snapshot {} does not hold the tree {tree}",
+                view.snapshot
+            )));
+        }
+        let root = self.root()?;
+        let borrowed = self.borrowed()?;
+        let state = self.slot(slot);
+        let mut state = locked(&state);
+        // Taken away first: whatever fails from here on, this state is not believed again.
+        let known = state.take();
+        let path = root.path().join(slot.as_str());
+        let record = match known.map(|record| self.switch(&root, slot, &record, &borrowed, tree)) {
+            Some(Ok(record)) => record,
+            Some(Err(error)) => {
+                tracing::warn!(%slot, %error, "the review tree is in doubt and set aside");
+                self.fresh(&root, slot, &borrowed, tree)?
+            }
+            None => self.fresh(&root, slot, &borrowed, tree)?,
+        };
+        let own = OwnGit::new(&self.git, &path);
+        let tree_path = path.join("tree");
+        agent_git::make(&self.git, &borrowed, &tree_path, &own.index(), view)?;
+        let shown = tree_path
+            .to_str()
+            .ok_or_else(|| Error::Doubt(format!("{} is not UTF-8", tree_path.display())))?
+            .to_owned();
+        *state = Some(record);
+        Ok(ReviewTree { path: shown })
+    }
+
+    /// Brings a slot that this process opened before to another tree; any error is a doubt.
+    fn switch(
+        &self,
+        root: &Root,
+        slot: &SlotName,
+        record: &Record,
+        borrowed: &Borrowed,
+        tree: &Oid,
+    ) -> Result<Record, Error> {
+        let folders = root.open_slot(slot, &record.places)?;
+        let path = root.path().join(slot.as_str());
+        let own = OwnGit::new(&self.git, &path);
+        if own.seal()? != record.seal {
+            return Err(Error::Doubt("our index was written to".to_owned()));
+        }
+        // A new directory around our index: whatever else lies in the old one is not ours.
+        let new = folders.slot.create(c"git.new")?;
+        let places = Places {
+            git: new.place(),
+            git_before: Some(record.places.git),
+            ..record.places
+        };
+        root.remember(slot, &places)?;
+        folders.slot.rename(c"git", &folders.slot, c"git.old")?;
+        folders.slot.rename(c"git.new", &folders.slot, c"git")?;
+        own.fill(borrowed)?;
+        let old = folders.slot.open_in(c"git.old")?;
+        old.rename(c"index", &new, c"index")?;
+        nothing_left(&folders.slot.remove(c"git.old"))?;
+        own.content()?.compare(&folders.tree, Odd::Removed)?;
+        own.settle()?;
+        prove(root, slot, &places, &own, tree)
+    }
+
+    /// Makes a slot from nothing; what lies in its place is set aside.
+    fn fresh(
+        &self,
+        root: &Root,
+        slot: &SlotName,
+        borrowed: &Borrowed,
+        tree: &Oid,
+    ) -> Result<Record, Error> {
+        root.set_aside(slot)?;
+        let folder = root.create_slot(slot)?;
+        let path = root.path().join(slot.as_str());
+        let own = OwnGit::new(&self.git, &path);
+        let places = Places {
+            slot: folder.place(),
+            tree: folder.create(c"tree")?.place(),
+            git: folder.create(c"git")?.place(),
+            git_before: None,
+        };
+        root.remember(slot, &places)?;
+        own.fill(borrowed)?;
+        prove(root, slot, &places, &own, tree)
+    }
+
+    fn root(&self) -> Result<Root, Error> {
+        let mut known = locked(&self.root);
+        let root = Root::ensure(&self.cache_root, self.loop_id)?;
+        match *known {
+            Some(place) if place != root.place() => Err(Error::Doubt(format!(
+                "{} is another folder than before",
+                root.path().display()
+            ))),
+            Some(_) => Ok(root),
+            None => {
+                *known = Some(root.place());
+                Ok(root)
+            }
+        }
+    }
+
+    fn borrowed(&self) -> Result<Borrowed, Error> {
+        let folders = git::alternates::all(&self.store.objects())?;
+        let shallow = match fs_err::read(self.store.git_dir().join("shallow")) {
+            Ok(bytes) => Some(bytes),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Borrowed {
+            format: self.format,
+            alternates: git::alternates::to_bytes(&folders),
+            shallow,
+        })
+    }
+
+    fn slot(&self, slot: &SlotName) -> Arc<Mutex<Option<Record>>> {
+        Arc::clone(locked(&self.slots).entry(slot.clone()).or_default())
+    }
+
+    /// Removes everything that this run made, links not followed; returns what is left, each
+    /// with its reason.
+    #[must_use]
+    pub fn release(&self) -> Vec<String> {
+        locked(&self.slots).clear();
+        let expected = locked(&self.root).take();
+        release::release(&self.cache_root, self.loop_id, expected)
+    }
+}
+
+/// Switches a clean slot and proves that it holds exactly the wanted tree.
+fn prove(
+    root: &Root,
+    slot: &SlotName,
+    places: &Places,
+    own: &OwnGit,
+    tree: &Oid,
+) -> Result<Record, Error> {
+    own.switch(tree)?;
+    own.scan(tree)?;
+    let folders = root.open_slot(slot, places)?;
+    own.content()?.compare(&folders.tree, Odd::Refused)?;
+    Ok(Record {
+        places: *places,
+        seal: own.seal()?,
+    })
+}
+
+/// A slot's folder and its tree.
+#[derive(Debug)]
+struct SlotFolders {
+    slot: Folder,
+    tree: Folder,
+}
+
+fn nothing_left(left: &[String]) -> Result<(), Error> {
+    match left.first() {
+        None => Ok(()),
+        Some(left) => Err(Error::Doubt(format!("cannot be removed: {left}"))),
+    }
+}
+
+/// What a panicking thread left is whole: every change is a single assignment.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn c_name(name: &str) -> io::Result<CString> {
+    CString::new(name).map_err(io::Error::other)
+}

@@ -1,0 +1,198 @@
+//! Folders that are opened, searched and emptied without following links.
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Dev, Dir, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+/// Which folder it is, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Place {
+    device: Dev,
+    inode: u64,
+    /// When it was made, where the file system knows: the inode of a removed folder is soon
+    /// another one's.
+    born: Option<(i64, u32)>,
+}
+
+impl Place {
+    fn of(fd: &OwnedFd) -> io::Result<Self> {
+        let stat = rustix::fs::fstat(fd)?;
+        Ok(Self {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+            born: born(fd),
+        })
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn born(fd: &OwnedFd) -> Option<(i64, u32)> {
+    use rustix::fs::StatxFlags;
+    let stat = rustix::fs::statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok()?;
+    let known = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
+    known.then_some((stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn born(_: &OwnedFd) -> Option<(i64, u32)> {
+    None
+}
+
+/// An open folder; what happens to its name does not change which one it is.
+#[derive(Debug)]
+pub(super) struct Folder {
+    fd: OwnedFd,
+    place: Place,
+}
+
+const OPEN: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+impl Folder {
+    /// Opens the folder at a path whose last component is no link.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let fd = rustix::fs::open(path, OPEN, Mode::empty())?;
+        Self::new(fd)
+    }
+    /// Opens a folder in this one, and gives its owner the rights to work in it.
+    pub(super) fn open_in(&self, name: &CStr) -> io::Result<Self> {
+        let opened = rustix::fs::openat(&self.fd, name, OPEN, Mode::empty());
+        let folder = match opened {
+            Ok(fd) => Self::new(fd)?,
+            Err(Errno::ACCESS) => {
+                self.unlock(name)?;
+                Self::new(rustix::fs::openat(&self.fd, name, OPEN, Mode::empty())?)?
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let mode = Mode::from_raw_mode(rustix::fs::fstat(&folder.fd)?.st_mode);
+        if !mode.contains(Mode::RWXU) {
+            rustix::fs::fchmod(&folder.fd, mode | Mode::RWXU)?;
+        }
+        Ok(folder)
+    }
+    /// Gives the owner rights to a folder that cannot even be opened; by its descriptor, since a
+    /// change by name would follow a link.
+    fn unlock(&self, name: &CStr) -> io::Result<()> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(&self.fd, name, flags, Mode::empty())?;
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&fd));
+        Ok(rustix::fs::chmod(path, Mode::RWXU)?)
+    }
+    fn new(fd: OwnedFd) -> io::Result<Self> {
+        let place = Place::of(&fd)?;
+        Ok(Self { fd, place })
+    }
+    /// Which folder this is.
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+    /// Whether something in it lies on the same file system.
+    pub(super) fn shares_device(&self, stat: &Stat) -> bool {
+        self.place.device == stat.st_dev
+    }
+    /// The place of the folder at a name; `None` when there is none, a link to one included.
+    pub(super) fn place_of(&self, name: &CStr) -> io::Result<Option<Place>> {
+        match self.stat(name)? {
+            Some(stat) if is_folder(&stat) => Ok(Some(self.open_in(name)?.place)),
+            Some(_) | None => Ok(None),
+        }
+    }
+    /// Its owner, and the rights of others.
+    pub(super) fn owner_and_mode(&self) -> io::Result<(u32, Mode)> {
+        let stat = rustix::fs::fstat(&self.fd)?;
+        Ok((stat.st_uid, Mode::from_raw_mode(stat.st_mode)))
+    }
+    /// Makes a folder in this one, for us alone.
+    pub(super) fn create(&self, name: &CStr) -> io::Result<Self> {
+        rustix::fs::mkdirat(&self.fd, name, Mode::RWXU)?;
+        self.open_in(name)
+    }
+    /// What lies at a name, a link itself included; `None` when nothing does.
+    pub(super) fn stat(&self, name: &CStr) -> io::Result<Option<Stat>> {
+        match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+    /// The names in it.
+    pub(super) fn names(&self) -> io::Result<Vec<CString>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.fd)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if name != c"." && name != c".." {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+    /// Moves what lies at a name, a link itself included, to a name where nothing lies.
+    pub(super) fn rename(&self, name: &CStr, to: &Self, new: &CStr) -> io::Result<()> {
+        if to.stat(new)?.is_some() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        Ok(rustix::fs::renameat(&self.fd, name, &to.fd, new)?)
+    }
+    /// Removes what lies at a name and everything below it; returns what is left, with reasons.
+    /// Links are removed and not followed; another file system is not entered.
+    pub(super) fn remove(&self, name: &CStr) -> Vec<String> {
+        let mut left = Vec::new();
+        self.remove_below(name, &shown(name), &mut left);
+        left
+    }
+    fn remove_below(&self, name: &CStr, path: &str, left: &mut Vec<String>) {
+        let before = left.len();
+        let result = match self.stat(name) {
+            Ok(None) => Ok(()),
+            Ok(Some(stat)) if !is_folder(&stat) => self.unlink(name, AtFlags::empty()),
+            Ok(Some(stat)) if !self.shares_device(&stat) => {
+                Err(io::Error::other("lies on another file system"))
+            }
+            Ok(Some(_)) => self.empty(name, path, left).and_then(|()| {
+                if left.len() == before {
+                    self.unlink(name, AtFlags::REMOVEDIR)
+                } else {
+                    Ok(())
+                }
+            }),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = result {
+            left.push(format!("{path}: {error}"));
+        }
+    }
+    fn empty(&self, name: &CStr, path: &str, left: &mut Vec<String>) -> io::Result<()> {
+        let folder = self.open_in(name)?;
+        for name in folder.names()? {
+            folder.remove_below(&name, &format!("{path}/{}", shown(&name)), left);
+        }
+        Ok(())
+    }
+    fn unlink(&self, name: &CStr, flags: AtFlags) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.fd, name, flags)?)
+    }
+    /// Removes an empty folder.
+    pub(super) fn remove_empty(&self, name: &CStr) -> io::Result<()> {
+        self.unlink(name, AtFlags::REMOVEDIR)
+    }
+}
+
+/// Whether a stat describes a folder.
+pub(super) fn is_folder(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+}
+
+/// A name for a message.
+pub(super) fn shown(name: &CStr) -> String {
+    crate::domain::path::RepoPath::new(name.to_bytes()).to_string()
+}

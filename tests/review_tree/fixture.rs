@@ -1,0 +1,245 @@
+//! A repository with two snapshots, the trees of one run, and proofs about both.
+
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use run_loop::domain::failure::Failure;
+use run_loop::domain::id::LoopId;
+use run_loop::domain::oid::Oid;
+use run_loop::domain::slot::SlotName;
+use run_loop::git::review_tree::ReviewTrees;
+use run_loop::git::{Git, GitEnvironment, Repository, ReviewStore};
+
+use crate::support::repo::{Repo, git, git_command, git_program};
+
+pub(crate) const LOOP: &str = "019312d0-0000-7000-8000-000000000001";
+
+pub(crate) struct World {
+    pub(crate) repo: Repo,
+    pub(crate) trees: ReviewTrees,
+    before: BTreeMap<PathBuf, String>,
+}
+
+impl World {
+    /// Two commits on `main`, tagged `one` and `two`, with every kind of entry; the proof about
+    /// the user's repository starts here.
+    pub(crate) fn new() -> Self {
+        let repo = Repo::new();
+        repo.write("bin/run.sh", "#!/bin/sh\n");
+        let run = repo.root().join("bin/run.sh");
+        std::fs::set_permissions(run, std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::symlink("README.md", repo.root().join("link")).unwrap();
+        repo.write("deep/er/file", "deep\n");
+        repo.write("same-size", "1111\n");
+        repo.write(".gitignore", "*.log\n/target\n");
+        repo.git(&["add", "-A"]);
+        let sub = format!("160000,{},sub", "1".repeat(40));
+        repo.git(&["update-index", "--add", "--cacheinfo", &sub]);
+        repo.git(&["commit", "-q", "-m", "one"]);
+        repo.git(&["tag", "one"]);
+        repo.git(&["rm", "-q", "deep/er/file"]);
+        repo.write("src/lib.rs", "pub fn two() {}\n");
+        repo.write("new/file", "new\n");
+        repo.git(&["add", "src", "new"]);
+        repo.git(&["commit", "-q", "-m", "two"]);
+        repo.git(&["tag", "two"]);
+        // A user at work: a stash, a staged edit, an unstaged one, an untracked and an ignored
+        // file, a hook and a linked worktree.
+        repo.write("README.md", "stashed\n");
+        repo.git(&["stash", "-q"]);
+        repo.write("README.md", "staged\n");
+        repo.git(&["add", "README.md"]);
+        repo.write("README.md", "unstaged\n");
+        repo.write("untracked", "mine\n");
+        repo.write("x.log", "mine too\n");
+        let linked = repo.beside("linked");
+        repo.git(&[
+            "worktree",
+            "add",
+            "-q",
+            "--detach",
+            linked.to_str().unwrap(),
+        ]);
+        Self::around(repo)
+    }
+
+    pub(crate) fn around(repo: Repo) -> Self {
+        let trees = trees(&repo);
+        let before = everything(&repo);
+        Self {
+            repo,
+            trees,
+            before,
+        }
+    }
+
+    pub(crate) fn oid(&self, rev: &str) -> Oid {
+        Oid::parse(&self.repo.git(&["rev-parse", "--verify", rev])).unwrap()
+    }
+    pub(crate) fn try_open(&self, slot: &str, rev: &str) -> Result<PathBuf, Failure> {
+        let (snapshot, tree) = (self.oid(rev), self.oid(&format!("{rev}^{{tree}}")));
+        self.trees
+            .open(
+                &slot_name(slot),
+                &snapshot,
+                &tree,
+                &self.oid("one~1"),
+                "main",
+            )
+            .map(|tree| PathBuf::from(tree.path))
+    }
+    /// Opens a slot and proves, with git alone, that it holds exactly the revision.
+    #[track_caller]
+    pub(crate) fn open(&self, slot: &str, rev: &str) -> PathBuf {
+        let path = self.try_open(slot, rev).unwrap();
+        self.holds(&path, rev);
+        path
+    }
+    /// Builds the tree from the files alone, with an index of its own, and compares.
+    #[track_caller]
+    pub(crate) fn holds(&self, path: &Path, rev: &str) {
+        let scratch = tempfile::tempdir().unwrap();
+        git(scratch.path(), &["init", "-q", "--bare", "."]);
+        let run = |args: &[&str]| {
+            let output = git_command(path)
+                .arg("-c")
+                .arg("core.excludesFile=/dev/null")
+                .env("GIT_DIR", scratch.path())
+                .env("GIT_WORK_TREE", path)
+                .args(args)
+                .output()
+                .unwrap();
+            assert!(
+                output.status.success(),
+                "{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+            String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        };
+        let info = scratch.path().join("info");
+        std::fs::create_dir_all(&info).unwrap();
+        std::fs::write(
+            info.join("attributes"),
+            "* -text !filter !ident !eol !working-tree-encoding\n",
+        )
+        .unwrap();
+        run(&["add", "-A", "-f"]);
+        // Git sees no empty folder of a submodule here; it is compared by hand.
+        let list = |listing: String| -> Vec<String> {
+            let lines = listing.lines().filter(|line| !line.contains("160000"));
+            lines.map(str::to_owned).collect()
+        };
+        let stored = self.repo.git(&[
+            "ls-tree",
+            "-r",
+            "--format=%(objectmode) %(objectname) %(path)",
+            rev,
+        ]);
+        let found = run(&["ls-files", "--format=%(objectmode) %(objectname) %(path)"]);
+        assert_eq!(list(found), list(stored));
+        let mut files: Vec<PathBuf> = Vec::new();
+        walk(path, &mut |entry, meta| {
+            if !meta.is_dir() {
+                files.push(entry.to_owned());
+            }
+        });
+        let count = files
+            .iter()
+            .filter(|f| !f.starts_with(path.join(".git")))
+            .count();
+        let wanted = self
+            .repo
+            .git(&["ls-tree", "-r", "--format=%(objectmode)", rev]);
+        let wanted = wanted.lines().filter(|mode| *mode != "160000").count();
+        assert_eq!(count, wanted, "nothing else lies in the tree");
+    }
+    /// The user's repository, working tree and linked worktree included, is as it was.
+    #[track_caller]
+    pub(crate) fn untouched(&self) {
+        let now = everything(&self.repo);
+        for (path, before) in &self.before {
+            assert_eq!(now.get(path), Some(before), "{}", path.display());
+        }
+        assert_eq!(now.len(), self.before.len(), "nothing was added");
+    }
+    pub(crate) fn root(&self) -> PathBuf {
+        self.repo.beside("cache").join("trees").join(LOOP)
+    }
+    pub(crate) fn quarantined(&self) -> usize {
+        std::fs::read_dir(self.root().join(".quarantine"))
+            .unwrap()
+            .count()
+    }
+    /// Releases; everything must go.
+    #[track_caller]
+    pub(crate) fn release(&self) {
+        assert_eq!(self.trees.release(), Vec::<String>::new());
+        assert!(!self.root().exists());
+        self.untouched();
+    }
+}
+
+pub(crate) fn slot_name(name: &str) -> SlotName {
+    SlotName::parse(name).unwrap()
+}
+
+pub(crate) fn environment(repo: &Repo) -> GitEnvironment {
+    GitEnvironment {
+        path: std::env::var_os("PATH").unwrap(),
+        program: Some(git_program()),
+        home: Some(repo.beside("home").into()),
+        no_system_config: true,
+        ..GitEnvironment::default()
+    }
+}
+
+/// The trees of the run, as a new process has them.
+pub(crate) fn trees(repo: &Repo) -> ReviewTrees {
+    let git = Git::find_in(&environment(repo)).unwrap();
+    let found = Repository::discover(&git, repo.root()).unwrap();
+    let cache = repo.beside("cache");
+    let store = ReviewStore::open(&git, &found, &cache).unwrap();
+    ReviewTrees::new(&git, &store, &found, &cache, LoopId::parse(LOOP).unwrap())
+}
+
+/// Every file of the user's: names, kinds, modes, bytes, times, names of the same file.
+fn everything(repo: &Repo) -> BTreeMap<PathBuf, String> {
+    let mut all = BTreeMap::new();
+    for root in [repo.root().to_owned(), repo.beside("linked")] {
+        if root.exists() {
+            walk(&root, &mut |path, meta| {
+                let content = if meta.is_symlink() {
+                    std::fs::read_link(path)
+                        .unwrap()
+                        .as_os_str()
+                        .as_bytes()
+                        .to_vec()
+                } else if meta.is_file() {
+                    std::fs::read(path).unwrap()
+                } else {
+                    Vec::new()
+                };
+                let times = if meta.is_dir() { 0 } else { meta.mtime_nsec() };
+                let digest = run_loop::domain::digest::Digest::of(&content);
+                all.insert(
+                    path.to_owned(),
+                    format!("{:o} {times} {digest}", meta.mode()),
+                );
+            });
+        }
+    }
+    all
+}
+
+fn walk(folder: &Path, visit: &mut impl FnMut(&Path, &std::fs::Metadata)) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let meta = std::fs::symlink_metadata(&path).unwrap();
+        visit(&path, &meta);
+        if meta.is_dir() {
+            walk(&path, visit);
+        }
+    }
+}
