@@ -21,6 +21,8 @@ mod folders;
 mod index;
 #[path = "store/journal.rs"]
 mod journal;
+#[path = "store/killed.rs"]
+mod killed;
 #[path = "store/lock.rs"]
 mod lock;
 #[path = "store/read.rs"]

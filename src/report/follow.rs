@@ -1,20 +1,16 @@
 //! Follows a run's events and tells each as a public event, with what it is about.
 
-use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome};
-use crate::domain::end::End;
-use crate::domain::event::{Event, RoundResult, Settlement, StopCause};
-use crate::domain::evidence::Evidence;
-use crate::domain::failure::Failure;
-use crate::domain::finding::Finding;
+mod kind;
+
+use crate::domain::effect::Effect;
+use crate::domain::event::{Event, Settlement, StopCause};
 use crate::domain::id::{JobId, LoopId, RoundNumber};
-use crate::domain::identity::Pin;
-use crate::domain::job::{AttemptReason, Ended, Job, JobOutcome, Reading};
-use crate::domain::run_spec::{BaseSpec, RunSpec};
+use crate::domain::job::AttemptReason;
 use crate::domain::slot::SlotName;
 use crate::domain::summary::Summary;
 use crate::domain::time::Timestamp;
 use crate::domain::verdict::Verdict;
-use crate::report::public::{Kind, PanelSlot, PublicEvent, PublicFinding, UnreviewedFile, VERSION};
+use crate::report::public::{Kind, PublicEvent, PublicFinding, VERSION};
 use crate::report::time;
 
 /// Follows one run from its first event on.
@@ -73,7 +69,7 @@ impl Follower {
 
     fn tell(&self, event: &Event) -> (About, Kind) {
         match event {
-            Event::RunStarted { spec, .. } => (About::default(), started(spec)),
+            Event::RunStarted { spec, .. } => (About::default(), kind::started(spec)),
             Event::RunResumed { .. } => (About::default(), Kind::RunResumed),
             Event::StopRequested { cause, .. } => {
                 let cause = match cause {
@@ -87,11 +83,13 @@ impl Follower {
             } => {
                 let requested = self.summary.open.get(effect);
                 let about = requested.map_or_else(About::default, |e| self.about_effect(e));
-                (about, done(requested, outcome))
+                (about, kind::done(requested, outcome))
             }
             Event::RoundOpened { round } => (About::round(*round), Kind::RoundOpened),
             Event::ReviewOpened { round } => (About::round(*round), Kind::ReviewOpened),
-            Event::EffectRequested { effect, .. } => (self.about_effect(effect), requested(effect)),
+            Event::EffectRequested { effect, .. } => {
+                (self.about_effect(effect), kind::requested(effect))
+            }
             Event::SlotRetried {
                 round,
                 slot,
@@ -119,14 +117,14 @@ impl Follower {
                 slot,
                 settlement,
             } => self.settled(*round, slot, settlement),
-            Event::RoundClosed { round, result } => (About::round(*round), closed(result)),
+            Event::RoundClosed { round, result } => (About::round(*round), kind::closed(result)),
             Event::RunClosing { end } => (
                 About::default(),
                 Kind::RunClosing {
                     exit: end.exit().code(),
                 },
             ),
-            Event::RunEnded { end } => (About::default(), ended(end)),
+            Event::RunEnded { end } => (About::default(), kind::ended(end)),
         }
     }
 
@@ -215,236 +213,4 @@ impl About {
             ..Self::default()
         }
     }
-}
-
-fn started(spec: &RunSpec) -> Kind {
-    let slots = spec.panel.iter().map(|slot| PanelSlot {
-        slot: slot.name.clone(),
-        agent: slot.agent.name.clone(),
-        fallback: slot.fallback.iter().map(|a| a.name.clone()).collect(),
-        reader: slot.is_reader(),
-    });
-    Kind::RunStarted {
-        task: spec.task.clone(),
-        source: spec.source_root.clone(),
-        base_given: match &spec.base {
-            BaseSpec::MergeBase { given, .. } => Some(given.clone()),
-            BaseSpec::StartHead { .. } => None,
-        },
-        panel: slots.collect(),
-        max_rounds: spec.review.max_rounds,
-        engine_version: spec.engine_version.clone(),
-    }
-}
-
-fn requested(effect: &Effect) -> Kind {
-    let step = match effect {
-        Effect::Pin { .. } => "pin",
-        Effect::MakeEvidence { .. } => "evidence",
-        Effect::OpenTree { .. } => "tree",
-        Effect::RunJob { job } => {
-            return Kind::JobStarted {
-                job: job.id,
-                role: job.role.as_str(),
-                attempt: job.attempt,
-                budget: job.budget,
-            };
-        }
-        Effect::Measure { .. } => "measure",
-        Effect::Promote { .. } => "promote",
-        Effect::Release => "release",
-    };
-    Kind::StepStarted { step }
-}
-
-fn done(requested: Option<&Effect>, outcome: &Outcome) -> Kind {
-    match outcome {
-        Outcome::Pinned { result } => told("pin", result, pinned),
-        Outcome::EvidenceMade { result } => told("evidence", result, evidence),
-        Outcome::TreeOpened { result } => told("tree", result, |tree| Kind::TreeOpened {
-            path: tree.path.clone(),
-        }),
-        Outcome::JobEnded { outcome } => {
-            let Some(Effect::RunJob { job }) = requested else {
-                return unasked("job");
-            };
-            job_ended(job, outcome)
-        }
-        Outcome::Measured { result } => {
-            let Some(Effect::Measure { point, .. }) = requested else {
-                return unasked("measure");
-            };
-            let point = match point {
-                MeasurePoint::Sealed => "sealed",
-                MeasurePoint::BeforePromotion => "before_promotion",
-            };
-            told("measure", result, |again| Kind::Measured {
-                point,
-                content_tree: again.pin.identity.content_tree.clone(),
-                moved: again.moved_paths.clone(),
-            })
-        }
-        Outcome::Promoted { result } => told("promote", result, |promotion| Kind::Promoted {
-            manifest: promotion.manifest.clone(),
-            manifest_sha256: promotion.manifest_sha256.clone(),
-            files: promotion.files.clone(),
-        }),
-        Outcome::Released { left } => Kind::Released { left: left.clone() },
-    }
-}
-
-fn told<T>(step: &'static str, result: &Done<T>, tell: impl Fn(&T) -> Kind) -> Kind {
-    match result {
-        Done::Ok(value) => tell(value),
-        Done::Err(failure) => Kind::StepFailed {
-            step,
-            failure: failure.clone(),
-        },
-    }
-}
-
-/// An outcome of something that was not asked for; a sound journal has none.
-fn unasked(step: &'static str) -> Kind {
-    Kind::StepFailed {
-        step,
-        failure: Failure::new(
-            crate::domain::code::Code::Internal,
-            "an outcome came of something that was not asked for",
-        ),
-    }
-}
-
-fn pinned(pin: &Pin) -> Kind {
-    Kind::Pinned {
-        base: pin.identity.base.clone(),
-        head: pin.identity.head.clone(),
-        snapshot: pin.snapshot.clone(),
-        content_tree: pin.identity.content_tree.clone(),
-        commits: pin.commits,
-        behind: pin.behind,
-        dirty: pin.dirty,
-        notices: pin.notices.clone(),
-    }
-}
-
-fn evidence(evidence: &Evidence) -> Kind {
-    let sum = |pick: fn(&crate::domain::evidence::ChangedFile) -> Option<u64>| {
-        evidence.files.iter().filter_map(pick).sum()
-    };
-    let unreviewed = evidence.unreviewed().map(|(file, kind)| UnreviewedFile {
-        path: file.path.clone(),
-        why: kind.as_str(),
-    });
-    Kind::EvidenceMade {
-        files: count(evidence.files.len()),
-        added: sum(|file| file.added),
-        removed: sum(|file| file.removed),
-        parts: count(evidence.parts.len()),
-        cut: evidence.is_cut(),
-        unreviewed: unreviewed.collect(),
-        diff_sha256: evidence.diff_sha256.clone(),
-    }
-}
-
-fn job_ended(job: &Job, outcome: &JobOutcome) -> Kind {
-    let (reading, verdict, findings, problems) = match &outcome.reading {
-        Reading::Review(review) => (
-            "review",
-            Some(review.verdict),
-            review.findings.len(),
-            &[][..],
-        ),
-        Reading::Invalid {
-            problems, claims, ..
-        } => ("invalid", None, claims.len(), &problems[..]),
-        Reading::Silent => ("silent", None, 0, &[][..]),
-    };
-    let milliseconds = outcome.ended_at.as_millis() - outcome.started_at.as_millis();
-    Kind::JobEnded {
-        job: job.id,
-        attempt: job.attempt,
-        ended: how(&outcome.ended),
-        milliseconds: milliseconds.max(0),
-        report_sha256: outcome.report.as_ref().map(|stored| stored.sha256.clone()),
-        reading,
-        // A job that we stopped has no verdict, whatever its report says.
-        verdict: verdict.filter(|_| outcome.ended.is_success()),
-        findings: count(findings),
-        problems: problems.to_vec(),
-    }
-}
-
-/// How a process ended, in words.
-fn how(ended: &Ended) -> String {
-    match ended {
-        Ended::Exited { code } => format!("exit code {code}"),
-        Ended::Signalled { signal } => format!("signal {signal}"),
-        Ended::TimedOut => "stopped: its budget was spent".to_owned(),
-        Ended::Stopped => "stopped: the run was interrupted".to_owned(),
-        Ended::NotStarted { failure } => format!("not started: {failure}"),
-        Ended::Lost => "lost: nobody saw its end".to_owned(),
-    }
-}
-
-fn closed(result: &RoundResult) -> Kind {
-    let none = Vec::new;
-    let (result, moved, base_moved, reason) = match result {
-        RoundResult::Passed => ("passed", none(), false, None),
-        RoundResult::NotPassed => ("not_passed", none(), false, None),
-        RoundResult::Stale {
-            moved,
-            base_moved,
-            tripped,
-        } => {
-            let names: Vec<&str> = tripped.iter().map(|trip| trip.as_str()).collect();
-            let reason = (!names.is_empty()).then(|| format!("also moved: {}", names.join(", ")));
-            ("stale", moved.clone(), *base_moved, reason)
-        }
-        RoundResult::Inconclusive { reason } => {
-            ("inconclusive", none(), false, Some(reason.clone()))
-        }
-    };
-    Kind::RoundClosed {
-        result,
-        moved,
-        base_moved,
-        reason,
-    }
-}
-
-fn ended(end: &End) -> Kind {
-    let (readers, failure) = match end {
-        End::Approved { readers } => (Some(*readers), None),
-        End::Failed { failure } => (None, Some(failure.clone())),
-    };
-    Kind::RunEnded {
-        exit: end.exit().code(),
-        approved: failure.is_none(),
-        readers,
-        failure,
-    }
-}
-
-impl From<&Finding> for PublicFinding {
-    fn from(finding: &Finding) -> Self {
-        let claim = &finding.claim;
-        Self {
-            id: finding.id.to_string(),
-            number: finding.id,
-            job: finding.job,
-            severity: claim.severity,
-            blocking: finding.blocking,
-            title: claim.title.clone(),
-            path: claim.path.clone(),
-            line: claim.line,
-            end_line: claim.end_line,
-            body: claim.body.clone(),
-            pre_existing: claim.pre_existing,
-            disposition: finding.disposition,
-        }
-    }
-}
-
-fn count(n: usize) -> u64 {
-    u64::try_from(n).unwrap_or(u64::MAX)
 }

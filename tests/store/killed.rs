@@ -1,0 +1,71 @@
+//! An engine that is killed with SIGKILL, as a real process.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use run_loop::cli::history::ReadRun;
+use run_loop::domain::event::RoundResult;
+use run_loop::domain::summary::RunState;
+use run_loop::store::{Journal, RunLock, StateFolder};
+
+use crate::sample::{Place, judged, run_id};
+
+/// H09 and K17: what the engine said was durable is there, its locks are free, the run is
+/// interrupted and can be written to again.
+#[test]
+fn h09_a_killed_engine_leaves_its_events_and_no_lock() {
+    let place = Place::new();
+    let events = judged(1, Path::new("/src"), 'd', RoundResult::Passed);
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "killed::is_the_engine_that_is_killed",
+            "--nocapture",
+        ])
+        .env("RUN_LOOP_TEST_ENGINE", place.folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(
+        lines
+            .map_while(Result::ok)
+            .any(|line| line.contains("DURABLE"))
+    );
+    let alive = ReadRun::load(&place.state, run_id(1)).unwrap();
+    assert_eq!(
+        (alive.state, alive.entries.len()),
+        (RunState::Running, events.len())
+    );
+
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let dead = ReadRun::load(&place.state, run_id(1)).unwrap();
+    assert_eq!(
+        (dead.state, dead.entries),
+        (RunState::Interrupted, alive.entries)
+    );
+    let _lock = RunLock::acquire(&place.state, Path::new("/src"), run_id(2)).unwrap();
+    let (mut journal, _) = Journal::open(&place.state, run_id(1)).unwrap();
+    journal.append(&events[1..2]).unwrap();
+}
+
+/// Not a test by itself: the engine of the test above.
+#[test]
+fn is_the_engine_that_is_killed() {
+    let Some(common_dir) = std::env::var_os("RUN_LOOP_TEST_ENGINE") else {
+        return;
+    };
+    let state = StateFolder::open(Path::new(&common_dir)).unwrap();
+    let _lock = RunLock::acquire(&state, Path::new("/src"), run_id(1)).unwrap();
+    let mut journal = Journal::create(&state, run_id(1)).unwrap();
+    for event in judged(1, Path::new("/src"), 'd', RoundResult::Passed) {
+        journal.append(&[event]).unwrap();
+    }
+    println!("DURABLE");
+    std::io::stdout().flush().unwrap();
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
+}
