@@ -1,4 +1,10 @@
 //! Tests of the `git` area through its public surface.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "the homes and the care that these ask for are the product's"
+)]
 
 mod support;
 

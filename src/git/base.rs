@@ -101,7 +101,7 @@ pub fn name(git: &Git, repo: &Repository, given: &str) -> Result<Named, Failure>
     }
     if Oid::parse(given).is_some() {
         return commit(git, dir, given)?
-            .map(|tip| frozen(tip))
+            .map(frozen)
             .ok_or_else(|| unknown(git, repo, given));
     }
     let cut = given
@@ -152,10 +152,10 @@ fn no_ref(git: &Git, repo: &Repository, given: &str, stem: &str) -> Result<Named
             ]));
         }
     }
-    if matches!(stem, "HEAD" | "@") {
-        if let Some(tip) = commit(git, &repo.git_dir, given)? {
-            return Ok(frozen(tip));
-        }
+    if matches!(stem, "HEAD" | "@")
+        && let Some(tip) = commit(git, &repo.git_dir, given)?
+    {
+        return Ok(frozen(tip));
     }
     Err(unknown(git, repo, given))
 }

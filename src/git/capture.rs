@@ -1,5 +1,7 @@
-//! One capture of a working tree as a tree in the review store: technique A of
-//! `shared/performance.md`, the reference that everything faster is compared with.
+//! One capture of a working tree as a tree in the review store, by a copied index and `git add -A`:
+//! the reference that everything faster is compared with.
+
+use std::io::ErrorKind;
 
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
@@ -104,14 +106,16 @@ impl Source<'_> {
     }
 
     fn failed(&self, error: &Error) -> Meaning {
-        match error {
-            Error::Io(error) if error.kind() == std::io::ErrorKind::StorageFull => {
-                Meaning::Refused(Failure::new(Code::StateUnwritable, error.to_string()))
-            }
-            Error::Io(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                Meaning::Refused(Failure::new(Code::UnreadableFile, error.to_string()))
-            }
-            other => meaning(&self.repo.source_root, other),
+        if let Error::Io(error) = error {
+            let code = if error.kind() == ErrorKind::StorageFull {
+                Code::StateUnwritable
+            } else if error.kind() == ErrorKind::PermissionDenied {
+                Code::UnreadableFile
+            } else {
+                Code::SnapshotRefused
+            };
+            return Meaning::Refused(Failure::new(code, error.to_string()));
         }
+        meaning(&self.repo.source_root, error)
     }
 }

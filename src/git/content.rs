@@ -164,14 +164,16 @@ fn read_trees(
     gone: &BTreeMap<String, BTreeSet<Vec<u8>>>,
 ) -> Result<Vec<RawTree>, Failure> {
     let reports = folders.join("/");
-    let mut input = String::new();
-    for depth in 0..folders.len() {
-        input.push_str(&format!("{tree}:{}\n", folders[..depth].join("/")));
-    }
-    for folder in gone.keys().rev() {
-        input.push_str(&format!("{tree}:{reports}/{folder}\n"));
-    }
-    input.push_str(&format!("{tree}:{reports}\n"));
+    let above = (0..folders.len()).map(|depth| folders[..depth].join("/"));
+    let leaves = gone
+        .keys()
+        .rev()
+        .map(|folder| format!("{reports}/{folder}"));
+    let input: String = above
+        .chain(leaves)
+        .chain([reports.clone()])
+        .flat_map(|path| [tree.as_str().to_owned(), format!(":{path}\n")])
+        .collect();
     let command = git.on(git_dir).args(["cat-file", "--batch"]).stdin(input);
     let answer = finish(&command)?;
     let mut rest = answer.as_slice();

@@ -2,7 +2,8 @@
 //!
 //! The copy keeps the index's mtime: a later one loses a racily clean edit. Every entry that git
 //! was told not to look at is entered again without flags *and without stat data*, so that its file
-//! is hashed; clearing the flags alone misses same-size edits (`shared/performance.md`).
+//! is hashed; clearing the flags alone misses same-size edits. Reading a split index makes git
+//! freshen the mtime of its shared half, as every `git status` does; its bytes stay.
 
 use std::fs::FileTimes;
 use std::io;

@@ -96,18 +96,29 @@ fn moved(git: &Git, store: &ReviewStore, old: &Oid, new: &Oid) -> Result<Vec<Rep
 
 /// What a refusal means once a round is open.
 fn translated(failure: Failure) -> Failure {
-    let code = match failure.code {
-        Code::SourceNotQuiet => Code::SourceUnquietLater,
+    let moved = [
+        Code::NestedRepository,
+        Code::DirtySubmodule,
+        Code::UnreadableFile,
+        Code::FilterNotAllowed,
+        Code::OperationInProgress,
+        Code::UnbornBranch,
+    ];
+    let base = [
+        Code::BaseUnknown,
+        Code::BaseNotAncestor,
+        Code::NoCommonHistory,
+    ];
+    let code = if failure.code == Code::SourceNotQuiet {
+        Code::SourceUnquietLater
+    } else if moved.contains(&failure.code) {
         // The content did move: to something that no snapshot can hold (T-006).
-        Code::NestedRepository
-        | Code::DirtySubmodule
-        | Code::UnreadableFile
-        | Code::FilterNotAllowed
-        | Code::OperationInProgress
-        | Code::UnbornBranch => Code::SourceMoved,
-        Code::BaseUnknown | Code::BaseNotAncestor | Code::NoCommonHistory => Code::BaseMoved,
+        Code::SourceMoved
+    } else if base.contains(&failure.code) {
+        Code::BaseMoved
+    } else {
         // Every other reason says that we do not know.
-        _ => Code::MeasureFailed,
+        Code::MeasureFailed
     };
     Failure { code, ..failure }
 }

@@ -42,7 +42,8 @@ impl Objects {
         let reports = spec.reports.replace('\n', "?");
         let mut input = format!("HEAD\n{base}\n{base}:{reports}\n{tree}:{reports}\n");
         if let Some(pin) = pinned {
-            input.push_str(&format!("{}\n", pin.snapshot));
+            input.push_str(pin.snapshot.as_str());
+            input.push('\n');
         }
         let command = git
             .command(&repo.source_root)

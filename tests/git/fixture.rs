@@ -171,11 +171,14 @@ pub(crate) fn reference(root: &Path, config: &[&str]) -> String {
     String::from_utf8(tree).unwrap().trim_end().to_owned()
 }
 
+/// Bytes, mode and, where it counts, mtime.
+type FileState = (Vec<u8>, u32, Option<(i64, i64)>);
+
 /// Everything of a repository that a pin must leave alone, by what a user can see and by bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Untouched {
     answers: BTreeMap<&'static str, String>,
-    files: BTreeMap<PathBuf, (Vec<u8>, u32, Option<(i64, i64)>)>,
+    files: BTreeMap<PathBuf, FileState>,
 }
 
 impl Untouched {
@@ -212,7 +215,7 @@ impl Untouched {
 
 /// Bytes and mode of every file; the mtime too, except of objects: git freshens those it would
 /// otherwise write again, so that a garbage collection does not take them.
-fn walk(folder: &Path, files: &mut BTreeMap<PathBuf, (Vec<u8>, u32, Option<(i64, i64)>)>) {
+fn walk(folder: &Path, files: &mut BTreeMap<PathBuf, FileState>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let meta = std::fs::symlink_metadata(&path).unwrap();

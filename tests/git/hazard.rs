@@ -86,7 +86,7 @@ fn a_hidden_edit_of_the_same_size_and_time_is_in_the_tree() {
         set_mtime(&file, moment());
         set_mtime(
             &repo.root().join(".git/index"),
-            moment() + Duration::from_secs(60),
+            moment() + Duration::from_mins(1),
         );
         same_as_reference(&repo);
     }
@@ -322,7 +322,7 @@ fn a_hidden_edit_of_the_same_size_in_a_sparse_checkout_is_in_the_tree() {
     set_mtime(&file, moment());
     set_mtime(
         &repo.root().join(".git/index"),
-        moment() + Duration::from_secs(60),
+        moment() + Duration::from_mins(1),
     );
     std::fs::write(full.join("docs/guide.md"), "GUIDE\n").unwrap();
     let pin = Source::of(&repo, "HEAD").pin();
@@ -391,7 +391,7 @@ fn partial_and_shallow_clones_are_pinned_offline() {
     }
 }
 
-/// `shared/performance.md`: mind the number of git processes.
+/// Starting a process costs more than most of what it does.
 #[test]
 fn a_pin_takes_at_most_twelve_processes() {
     let repo = Repo::new();

@@ -208,7 +208,7 @@ fn an_unreadable_file_is_refused_and_named() {
     let repo = Repo::new();
     repo.write("locked.txt", "x");
     let path = repo.root().join("locked.txt");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::read(&path).is_ok() {
         return;
     }
