@@ -17,6 +17,7 @@ mod json;
 mod judge;
 mod line;
 mod markdown;
+mod object;
 pub mod prompt;
 pub mod review;
 pub mod schema;
