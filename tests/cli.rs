@@ -1,4 +1,10 @@
 //! The command line, through the built binary.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "the homes and the care that these ask for are the product's"
+)]
 
 mod support;
 
@@ -12,3 +18,5 @@ mod machine;
 mod refused;
 #[path = "cli/usage.rs"]
 mod usage;
+#[path = "cli/validated.rs"]
+mod validated;

@@ -1,4 +1,9 @@
 //! Configuration: layers, origins, suggestions, trust, and the panel that comes of it.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "the homes and the care that these ask for are the product's"
+)]
 
 mod support;
 

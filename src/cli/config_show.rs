@@ -26,7 +26,7 @@ pub(crate) fn run(
     output::data(&match format {
         Format::Human => human(&rows, args.origin),
         Format::Json => format!("{}\n", json!({"values": rows, "notices": config.notices})),
-        Format::Ndjson => rows.iter().map(|row| format!("{}\n", json!(row))).collect(),
+        Format::Ndjson => lines(rows.iter().map(|row| json!(row).to_string())),
     });
     Ok(Exit::Approved)
 }
@@ -59,34 +59,25 @@ fn config(args: &ShowArgs, environment: &Environment) -> Result<Config, Failure>
 }
 
 fn human(rows: &[Row], origin: bool) -> String {
-    let cells: Vec<(String, String, String)> = rows
-        .iter()
-        .map(|row| {
-            (
-                row.key.clone(),
-                row.value.to_string(),
-                row.origin.to_string(),
-            )
-        })
-        .collect();
-    let width = |of: fn(&(String, String, String)) -> &String| {
-        cells
-            .iter()
-            .map(|cell| of(cell).chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let key = width(|cell| &cell.0);
+    let key = rows.iter().map(|row| row.key.len()).max().unwrap_or(0);
     // One long value must not push every origin out of sight.
-    let value = width(|cell| &cell.1).min(40);
-    cells
-        .iter()
-        .map(|(k, v, o)| {
-            if origin {
-                format!("{k:key$}  {v:value$}  {o}\n")
-            } else {
-                format!("{k:key$}  {v}\n")
-            }
-        })
-        .collect()
+    let values = rows.iter().map(|row| row.value.to_string().chars().count());
+    let value = values.max().unwrap_or(0).min(40);
+    lines(rows.iter().map(|row| {
+        let text = row.value.to_string();
+        if origin {
+            format!("{:key$}  {text:value$}  {}", row.key, row.origin)
+        } else {
+            format!("{:key$}  {text}", row.key)
+        }
+    }))
+}
+
+fn lines(rows: impl Iterator<Item = String>) -> String {
+    let mut text = String::new();
+    for row in rows {
+        text.push_str(&output::printable(&row));
+        text.push('\n');
+    }
+    text
 }

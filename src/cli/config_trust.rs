@@ -47,11 +47,11 @@ pub(crate) fn run(args: &TrustArgs, environment: &Environment) -> Result<Exit, F
         let command = entry.command.as_ref()?;
         Some(format!("  {name}: {}\n", serde_json::json!(command)))
     });
-    output::data(&format!(
+    output::data(&output::printable(&format!(
         "trusted {} as it is now (sha256 {}); its commands may run:\n{}",
         path.display(),
         Digest::of(&bytes),
         commands.collect::<String>()
-    ));
+    )));
     Ok(Exit::Approved)
 }

@@ -19,13 +19,13 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
 }
 
 fn list() -> String {
-    Code::ALL
-        .iter()
-        .map(|code| {
-            let title = code.page().lines().next().unwrap_or_default();
-            format!("{}\n", title.trim_start_matches("# "))
-        })
-        .collect()
+    let mut text = String::new();
+    for code in Code::ALL {
+        let title = code.page().lines().next().unwrap_or_default();
+        text.push_str(title.trim_start_matches("# "));
+        text.push('\n');
+    }
+    text
 }
 
 fn unknown(text: &str) -> Failure {

@@ -84,7 +84,7 @@ fn json(failure: &Failure) -> String {
 
 /// Text without what could write to a terminal in its own way: names and messages of the
 /// reviewed tree end up here. Line breaks of ours stay.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         if (c.is_control() && c != '\n') || is_invisible(c) {

@@ -41,11 +41,14 @@ fn asked_format(argv: &[OsString]) -> Format {
 }
 
 fn failure(error: &clap::Error, argv: &[OsString]) -> Failure {
-    let code = match error.kind() {
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation if has_value(error) => Code::BadValue,
-        ErrorKind::ArgumentConflict => Code::OptionsConflict,
-        // `ErrorKind` is clap's and may grow.
-        _ => Code::BadArguments,
+    let kind = error.kind();
+    let wrong_value = matches!(kind, ErrorKind::InvalidValue | ErrorKind::ValueValidation);
+    let code = if wrong_value && has_value(error) {
+        Code::BadValue
+    } else if kind == ErrorKind::ArgumentConflict {
+        Code::OptionsConflict
+    } else {
+        Code::BadArguments
     };
     Failure::new(code, message(error)).next(next(error, argv))
 }
@@ -131,11 +134,13 @@ fn is_command(name: &str) -> bool {
         .any(|command| command.get_name() == name && !command.is_hide_set())
 }
 
+/// The first text of a context; other kinds name nothing to replace.
 fn text(value: &ContextValue) -> Option<String> {
-    match value {
-        ContextValue::String(text) => Some(text.clone()),
-        ContextValue::Strings(texts) => texts.first().cloned(),
-        // `ContextValue` is clap's and may grow; other kinds name nothing to replace.
-        _ => None,
+    if let ContextValue::String(text) = value {
+        return Some(text.clone());
     }
+    if let ContextValue::Strings(texts) = value {
+        return texts.first().cloned();
+    }
+    None
 }

@@ -191,13 +191,14 @@ fn panel_of(
         read_base: &read_base,
         programs: Programs::Found(&find),
     };
-    panel::slots(config, &world).map_err(|failure| match failure.code {
-        // The line that was given, with somebody who reviews.
-        Code::EmptyPanel => {
+    panel::slots(config, &world).map_err(|failure| {
+        if failure.code == Code::EmptyPanel {
+            // The line that was given, with somebody who reviews.
             let next = options::with(&options.argv, &["--reviewer", "checks"]);
             failure.next(next)
+        } else {
+            failure
         }
-        _ => failure,
     })
 }
 

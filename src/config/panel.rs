@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::config::agents::{self, CHECKS};
 use crate::config::load::Config;
+use crate::config::rules;
 use crate::config::settings::{Coverage, ReviewerEntry};
 use crate::config::world::{Programs, ReadBase, World};
 use crate::domain::agent::{Agent, Contract};
@@ -122,7 +123,7 @@ fn names(entries: &[ReviewerEntry]) -> Result<Vec<SlotName>, Failure> {
     for entry in entries {
         let name = name(entry)?;
         if taken.contains(&name) {
-            let free = (2..)
+            let free = (2..=64)
                 .filter_map(|n: u32| SlotName::parse(&format!("{name}-{n}")))
                 .find(|free| !taken.contains(free));
             let hint = free.map_or_else(String::new, |free| {
@@ -250,6 +251,7 @@ fn instruction(config: &Config, world: &World<'_>, path: &str) -> Result<Instruc
         let message = format!("the instructions {path:?} {what}");
         config.invalid(&["roles", "reviewers"], &message)
     };
+    rules::plain(config, &["roles", "reviewers"], path)?;
     let bytes = (world.read_base)(path)?.ok_or_else(|| wrong("are not at the base"))?;
     if bytes.len() > INSTRUCTION_CAP {
         return Err(wrong(&format!(

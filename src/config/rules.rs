@@ -115,7 +115,7 @@ pub fn checks(config: &Config) -> Result<Vec<CheckSpec>, Failure> {
 /// `ConfigInvalid` for one that is not a plain path below the tree.
 pub fn cache(config: &Config) -> Result<Vec<String>, Failure> {
     for path in &config.settings.cache {
-        plain(config, "cache", path)?;
+        plain(config, &["cache"], path)?;
     }
     Ok(config.settings.cache.clone())
 }
@@ -125,7 +125,7 @@ pub fn cache(config: &Config) -> Result<Vec<String>, Failure> {
 /// # Errors
 /// `ConfigInvalid` for a path that is not plain.
 pub fn reports(config: &Config) -> Result<String, Failure> {
-    plain(config, "reports", &config.settings.reports)?;
+    plain(config, &["reports"], &config.settings.reports)?;
     Ok(config.settings.reports.clone())
 }
 
@@ -182,8 +182,8 @@ fn glob(config: &Config, path: &[&str], pattern: &str) -> Result<(), Failure> {
     }
 }
 
-/// Relative, without `.` and `..`, not in `.git`: what is written there stays there.
-fn plain(config: &Config, key: &str, path: &str) -> Result<(), Failure> {
+/// Relative, without `.` and `..`, not in `.git`: what is read or written there lies there.
+pub(crate) fn plain(config: &Config, key: &[&str], path: &str) -> Result<(), Failure> {
     let fits = |part: &str| {
         !matches!(part, "" | "." | "..")
             && !part.eq_ignore_ascii_case(".git")
@@ -192,7 +192,8 @@ fn plain(config: &Config, key: &str, path: &str) -> Result<(), Failure> {
     if path.split('/').all(fits) {
         return Ok(());
     }
+    let key_path = key.join(".");
     let message =
-        format!("`{key}` has {path:?}, which is not a plain path below the repository's root");
-    Err(config.invalid(&[key], &message))
+        format!("`{key_path}` has {path:?}, which is not a plain path below the repository's root");
+    Err(config.invalid(key, &message))
 }

@@ -89,9 +89,8 @@ pub fn read(node: &Node, shape: Shape, path: &str) -> Result<Json, Fault> {
         (Shape::Text, Value::Text(text)) if !text.trim().is_empty() => Ok(json!(text)),
         (Shape::Flag, Value::Flag(flag)) => Ok(json!(flag)),
         (Shape::Whole(min, max), Value::Whole(n)) if (min..=max).contains(n) => Ok(json!(n)),
-        (Shape::Amount, Value::Whole(n)) if *n > 0 => Ok(json!(n)),
         (Shape::Amount, Value::Number(n)) if n.is_finite() && *n > 0.0 => Ok(json!(n)),
-        (Shape::Size, Value::Whole(n)) if *n > 0 => Ok(json!(n)),
+        (Shape::Amount | Shape::Size, Value::Whole(n)) if *n > 0 => Ok(json!(n)),
         (Shape::Size, Value::Text(text)) => size(text).map(|n| json!(n)).ok_or_else(wrong),
         (Shape::Severity, Value::Text(text)) => Severity::parse(text)
             .map(|severity| json!(severity))
@@ -110,11 +109,7 @@ pub fn read(node: &Node, shape: Shape, path: &str) -> Result<Json, Fault> {
         (Shape::Map(keys) | Shape::Short(keys), Value::Map(entries)) => {
             map(node, keys, entries, path)
         }
-        (Shape::Named(inner), Value::Map(entries)) => entries
-            .iter()
-            .map(|(name, entry)| Ok((name.clone(), read(entry, *inner, &join(path, name))?)))
-            .collect::<Result<Map<_, _>, _>>()
-            .map(Json::Object),
+        (Shape::Named(inner), Value::Map(entries)) => named(entries, *inner, path),
         (
             Shape::Text
             | Shape::Flag
@@ -137,6 +132,22 @@ pub fn read(node: &Node, shape: Shape, path: &str) -> Result<Json, Fault> {
             | Value::Map(_),
         ) => Err(wrong()),
     }
+}
+
+fn named(entries: &[(String, Node)], inner: Shape, path: &str) -> Result<Json, Fault> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let mut object = Map::new();
+    for (name, entry) in entries {
+        let starts = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+        if !starts || name.len() > 64 || !name.chars().all(plain) {
+            let message = format!(
+                "`{path}` has the name {name:?}; names are up to 64 letters, digits, `.`, `_` and `-`"
+            );
+            return Err(Fault::at(entry, message));
+        }
+        object.insert(name.clone(), read(entry, inner, &join(path, name))?);
+    }
+    Ok(Json::Object(object))
 }
 
 fn choice(node: &Node, words: &[&str], text: &str, path: &str) -> Result<Json, Fault> {

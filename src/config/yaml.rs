@@ -83,12 +83,7 @@ pub fn read(bytes: &[u8], source: usize) -> Result<Node, Error> {
     }
     let text = std::str::from_utf8(bytes).map_err(|error| Error {
         message: "the file is not UTF-8".to_owned(),
-        line: Some(
-            1 + bytes[..error.valid_up_to()]
-                .iter()
-                .filter(|b| **b == b'\n')
-                .count(),
-        ),
+        line: Some(bytes[..error.valid_up_to()].split(|b| *b == b'\n').count()),
     })?;
     walk(text, source, None).map_err(|error| {
         let line = error.location().map(|location| location.line());
@@ -238,7 +233,7 @@ impl<'de> DeserializeSeed<'de> for Key<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Key<'_> {
+impl Visitor<'_> for Key<'_> {
     type Value = (String, Mark);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,6 +2,7 @@
 //!
 //! After a change that is meant: `RUN_LOOP_BLESS=1 cargo nextest run --test config reference`.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use run_loop::cli::environment::{NEVER_READ, VARIABLES};
@@ -24,9 +25,9 @@ fn holds(name: &str, generated: &str) {
     );
 }
 
-#[test]
-fn exit_codes() {
-    let meaning = |exit: Exit| match exit {
+/// The word of the pages, and what it means in the loop and in the gate.
+fn meaning(exit: Exit) -> (&'static str, &'static str, &'static str) {
+    match exit {
         Exit::Approved => (
             "approved",
             "approved and promoted",
@@ -64,7 +65,11 @@ fn exit_codes() {
         ),
         Exit::Interrupted => ("interrupted", "SIGINT", "same"),
         Exit::Terminated => ("terminated", "SIGTERM", "same"),
-    };
+    }
+}
+
+#[test]
+fn exit_codes() {
     let mut page = "# Exit codes\n\nOnly 0 means approved. Every other end prints a reason code to stderr, what happened, \
         and one command to run next; `run-loop explain CODE` prints the code's page. A shell pipeline shows the exit code \
         of its last command: `run-loop … | tee log` hides it (`set -o pipefail` in bash).\n\n\
@@ -76,11 +81,13 @@ fn exit_codes() {
             .filter(|code| code.exit() == exit)
             .map(|code| code.as_str())
             .collect();
-        page += &format!(
-            "| {} | {in_loop} | {in_gate} | {} |\n",
+        writeln!(
+            page,
+            "| {} | {in_loop} | {in_gate} | {} |",
             exit.code(),
             codes.join(" ")
-        );
+        )
+        .unwrap();
     }
     page += "\n## Reason codes\n\n| code | exit | what |\n|---|---|---|\n";
     for code in Code::ALL {
@@ -92,10 +99,12 @@ fn exit_codes() {
             .split_once(": ")
             .unwrap()
             .1;
-        page += &format!(
-            "| [{code}](../errors/{code}.md) | {} | {title} |\n",
+        writeln!(
+            page,
+            "| [{code}](../errors/{code}.md) | {} | {title} |",
             code.exit().code()
-        );
+        )
+        .unwrap();
     }
     holds("exit-codes.md", &page);
     for code in Code::ALL {
@@ -148,11 +157,13 @@ fn configuration() {
         | key | value | meaning |\n|---|---|---|\n".to_owned();
     for (path, key) in keys::all() {
         let must = if key.required { " **Required.**" } else { "" };
-        page += &format!(
-            "| `{path}` | {} | {}{must} |\n",
+        writeln!(
+            page,
+            "| `{path}` | {} | {}{must} |",
             key.shape.wanted().replace('|', "\\|"),
             key.meaning
-        );
+        )
+        .unwrap();
     }
     page += "\n## Defaults\n\n```yaml\n";
     page += run_loop::config::load::DEFAULTS;
@@ -164,14 +175,14 @@ fn configuration() {
 fn environment() {
     let mut page = "# Environment\n\n| variable | what it does |\n|---|---|\n".to_owned();
     for variable in VARIABLES {
-        page += &format!("| `{}` | {} |\n", variable.name, variable.meaning);
+        writeln!(page, "| `{}` | {} |", variable.name, variable.meaning).unwrap();
     }
     page += "| `XDG_CONFIG_HOME`, `HOME` | Where your own configuration lies. |\n\
              | `XDG_CACHE_HOME`, `HOME` | Where job folders, review trees and review stores lie. |\n\
              | `NO_COLOR`, `CLICOLOR`, `CI` | Whether output is coloured. |\n\
              \nOptions that decide what an approval means have no variable. These are not read, and run-loop says so if one is set:\n\n";
     for name in NEVER_READ {
-        page += &format!("- `{name}`\n");
+        writeln!(page, "- `{name}`").unwrap();
     }
     page += "\n`RUN_LOOP_JOB_*` is what run-loop gives to its jobs; none of them is an option.\n";
     holds("environment.md", &page);
@@ -190,10 +201,12 @@ fn command_line() {
 fn describe(command: &mut clap::Command, name: &str, page: &mut String) {
     let help = command.render_help().to_string();
     let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
-    *page += &format!(
-        "\n## {name}\n\n```text\n{}\n```\n",
+    writeln!(
+        page,
+        "\n## {name}\n\n```text\n{}\n```",
         lines.join("\n").trim_end()
-    );
+    )
+    .unwrap();
     for sub in command
         .get_subcommands_mut()
         .filter(|sub| !sub.is_hide_set())

@@ -123,6 +123,14 @@ fn wrong_values_name_what_was_found() {
         ("version: 1\n---\nversion: 1\n", "more than one document"),
         ("version: 1\nreports: !x y\n", "run-loop.yaml"),
         ("version: [\n", "run-loop.yaml"),
+        (
+            "version: 1\nagents: {\"a b\": {kind: human}}\n",
+            "the name \"a b\"",
+        ),
+        (
+            "version: 1\nagents: {\"claude:x\": {kind: human}}\n",
+            "letters, digits",
+        ),
     ] {
         let found = refused(&at_base(text));
         assert!(found.contains(message), "{text:?}: {found}");

@@ -9,6 +9,10 @@ use crate::domain::isolation::Isolation;
 use crate::domain::severity::Severity;
 
 /// The bare command: the loop.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 #[derive(Debug, Clone, Default, Args)]
 pub struct LoopArgs {
     /// What the change is for: one argument with white space in it
