@@ -62,8 +62,16 @@ struct Group {
 pub(crate) struct Findings {
     allowed: Vec<(String, Glob)>,
     groups: BTreeMap<(Option<RepoPath>, &'static str, bool), Group>,
-    /// Findings in groups beyond the limit: of those that block, and of the others.
-    unlisted: (usize, usize),
+    /// Findings in groups beyond the limit.
+    unlisted: Unlisted,
+}
+
+/// Findings that are only counted. They keep their weight: the worst of them stands for all.
+#[derive(Debug, Default)]
+struct Unlisted {
+    count: usize,
+    worst: Option<Severity>,
+    blocking: bool,
 }
 
 impl Findings {
@@ -76,24 +84,31 @@ impl Findings {
         Self {
             allowed: allowed.collect(),
             groups: BTreeMap::new(),
-            unlisted: (0, 0),
+            unlisted: Unlisted::default(),
         }
     }
 
     /// Adds a finding.
     pub(crate) fn push(&mut self, found: Found) {
         let allowed = self.allows(&found);
-        let blocks = found.rule.blocking && !allowed && !found.pre_existing;
+        let harmless = allowed || found.pre_existing;
+        let blocks = found.rule.blocking && !harmless;
+        let severity = if harmless {
+            Severity::Info
+        } else {
+            found.rule.severity
+        };
         let key = (found.path.clone(), found.rule.id, found.pre_existing);
-        // What blocks is never crowded out by what does not.
-        let full = self.groups.len() >= GROUPS && !self.groups.contains_key(&key);
-        if full && !(blocks && self.groups.len() < 2 * GROUPS) {
-            let unlisted = &mut self.unlisted;
-            *(if blocks {
-                &mut unlisted.0
-            } else {
-                &mut unlisted.1
-            }) += 1;
+        // What may block is not crowded out by what cannot.
+        let limit = if blocks || severity >= Severity::Medium {
+            2 * GROUPS
+        } else {
+            GROUPS
+        };
+        if self.groups.len() >= limit && !self.groups.contains_key(&key) {
+            self.unlisted.count += 1;
+            self.unlisted.worst = self.unlisted.worst.max(Some(severity));
+            self.unlisted.blocking |= blocks;
             return;
         }
         let group = self.groups.entry(key).or_insert_with(|| Group {
@@ -133,7 +148,7 @@ impl Findings {
                     )
                 })
             })
-            .chain(self.unlisted_claims())
+            .chain(self.unlisted_claim())
             .collect();
         claims.sort_by(|a, b| {
             (b.blocking, b.severity, &a.path, a.line)
@@ -142,27 +157,23 @@ impl Findings {
         claims
     }
 
-    fn unlisted_claims(&self) -> impl Iterator<Item = Claim> {
-        let of = |count: usize, blocking: bool| {
-            (count > 0).then(|| Claim {
-                title: format!("{}: {count} further findings", rule::SUPPRESSED.id),
-                severity: if blocking {
-                    Severity::High
-                } else {
-                    Severity::Info
-                },
-                blocking,
-                path: None,
-                line: None,
-                end_line: None,
-                body: "The change has more findings than are listed. Mend the listed ones first."
-                    .to_owned(),
-                pre_existing: false,
-            })
-        };
-        of(self.unlisted.0, true)
-            .into_iter()
-            .chain(of(self.unlisted.1, false))
+    fn unlisted_claim(&self) -> Option<Claim> {
+        let Unlisted {
+            count,
+            worst,
+            blocking,
+        } = self.unlisted;
+        worst.map(|severity| Claim {
+            title: format!("{}: {count} further findings", rule::SUPPRESSED.id),
+            severity,
+            blocking,
+            path: None,
+            line: None,
+            end_line: None,
+            body: "The change has more findings than are listed. Mend the listed ones first."
+                .to_owned(),
+            pre_existing: false,
+        })
     }
 }
 
@@ -179,7 +190,12 @@ fn claim(found: &Found, allowed: bool, more: usize) -> Claim {
     if more > 0 {
         body = format!("{body} And {more} more of this kind in this file.");
     }
-    let mut title = format!("{}: {}", rule.id, rule.title);
+    let what = if rule.id == rule::COMMAND.id {
+        &found.detail
+    } else {
+        rule.title
+    };
+    let mut title = format!("{}: {what}", rule.id);
     if allowed {
         title.push_str(" (allowed by policy)");
     }
@@ -196,5 +212,57 @@ fn claim(found: &Found, allowed: bool, more: usize) -> Claim {
         end_line: found.lines.map(|lines| lines.1),
         body,
         pre_existing: found.pre_existing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(rule: Rule, number: usize) -> Found {
+        Found::file(rule, &RepoPath::from(format!("f{number}").as_str()), "")
+    }
+
+    /// However many harmless findings come first, a later one keeps its weight.
+    #[test]
+    fn findings_beyond_the_limit_keep_their_weight() {
+        for rule in [rule::INVISIBLE, rule::BIDI] {
+            let mut findings = Findings::new(&[]);
+            for number in 0..3 * GROUPS {
+                findings.push(found(rule::WHITESPACE, number));
+            }
+            findings.push(found(rule, 1));
+            assert!(findings.claims()[0].blocks(Severity::Medium), "{}", rule.id);
+
+            let mut findings = Findings::new(&[]);
+            for number in 0..2 * GROUPS {
+                findings.push(found(rule::VERY_LARGE, number));
+            }
+            findings.push(found(rule, 9 * GROUPS));
+            let claims = findings.claims();
+            let unlisted = claims.iter().find(|c| c.title.contains("further")).unwrap();
+            assert_eq!(
+                (unlisted.severity, unlisted.blocking),
+                (rule.severity, rule.blocking)
+            );
+        }
+    }
+
+    #[test]
+    fn what_blocks_is_listed_and_the_rest_is_counted() {
+        let mut findings = Findings::new(&[]);
+        for line in 1..=50 {
+            let path = RepoPath::from("a");
+            findings.push(Found::line(rule::BIDI, &path, line, ""));
+            findings.push(Found::line(rule::WHITESPACE, &path, line, ""));
+        }
+        let claims = findings.claims();
+        assert_eq!(claims.len(), LISTED + 1);
+        assert!(
+            claims[LISTED - 1]
+                .body
+                .ends_with("And 30 more of this kind in this file.")
+        );
+        assert!(claims[LISTED].body.contains("And 49 more"));
     }
 }

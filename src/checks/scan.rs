@@ -128,6 +128,10 @@ fn final_blobs(
     entries: &[Entry],
     files: &BTreeMap<&RepoPath, &ChangedFile>,
 ) -> BTreeMap<Oid, Target> {
+    let before: BTreeMap<&RepoPath, &Oid> = entries
+        .iter()
+        .map(|entry| (&entry.path, &entry.old))
+        .collect();
     let mut targets = BTreeMap::new();
     for entry in entries.iter().filter(|entry| entry.is_blob()) {
         let target = targets
@@ -146,9 +150,15 @@ fn final_blobs(
         if entry.new_mode == git::LINK {
             links.push(entry.path.clone());
         } else {
-            let changed = files
-                .get(&entry.path)
-                .map_or(Changed::All, |file| Changed::of(file));
+            let changed = files.get(&entry.path).map_or(Changed::All, |file| {
+                let source = file.old_path.as_ref().unwrap_or(&file.path);
+                if before.get(source) == Some(&&entry.new) {
+                    // Moved, or another mode: no byte of it is new.
+                    Changed::Ranges(Vec::new())
+                } else {
+                    Changed::of(file)
+                }
+            });
             scans.push(FileScan::new(entry.path.clone(), changed));
         }
     }

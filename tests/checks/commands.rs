@@ -19,10 +19,9 @@ fn commands_run_in_the_tree_and_all_of_them() {
     let examined = change.examine();
     assert_eq!(examined.verdict(), Verdict::NotPass);
     assert_eq!(examined.found(), ["!command"]);
-    assert!(
-        examined.claims()[0]
-            .body
-            .contains("check `two` failed with exit 1")
+    assert_eq!(
+        examined.claims()[0].title,
+        "command: check `two` failed with exit 1"
     );
     let tree = tree_of(&change);
     let place = std::fs::read_to_string(tree.join("where")).unwrap();

@@ -139,3 +139,19 @@ fn the_policy_allows_a_secret_by_rule_and_path() {
     assert_eq!(allowed.found(), ["github-token tests/keys/one.txt:1"]);
     assert!(!allowed.everything().contains(&token));
 }
+
+/// A move brings no byte: what a moved binary holds stood there before.
+#[test]
+fn a_secret_in_a_moved_binary_is_not_new() {
+    let token = github_token();
+    let examined = change(
+        |repo| repo.write("old.rs", [b"\0", token.as_bytes()].concat()),
+        |repo| {
+            repo.git(&["mv", "old.rs", "new.rs"]);
+        },
+    )
+    .examine();
+    examined.passes();
+    assert_eq!(examined.found(), ["github-token new.rs:1"]);
+    assert!(examined.claims()[0].pre_existing);
+}
