@@ -54,7 +54,7 @@ fn policy_at(git: &Git, repository: &Repository, commit: &Oid) -> Result<GatePol
     rules::built(&config)?;
     let review = rules::review(&config, None, false)?;
     let checks = rules::checks(&config)?;
-    let read_base = |path: &str| validate::at_base(git, repository, commit, path);
+    let read_base = |path: &str| sources::at_base(git, &repository.git_dir, commit, path);
     Ok(GatePolicy {
         policy: rules::policy(&config)?,
         reports: rules::reports(&config)?,

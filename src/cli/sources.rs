@@ -11,7 +11,7 @@ use crate::config::yaml::SIZE_CAP;
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::oid::Oid;
-use crate::git::{Git, Repository, object};
+use crate::git::{self, Git, Repository, object};
 
 /// The user's own file, if there is one.
 ///
@@ -49,8 +49,29 @@ pub(crate) fn user_file(environment: &Environment) -> Result<Option<File>, Failu
 /// When git fails, or something else than a regular file lies there.
 pub(crate) fn base_file(git: &Git, git_dir: &Path, base: &Oid) -> Result<Option<File>, Failure> {
     let name = format!("{FILE_NAME} at {}", base.short());
-    let bytes = object::blob(git, git_dir, &format!("{base}:{FILE_NAME}"))?;
+    let bytes = at_base(git, git_dir, base, FILE_NAME)?;
     Ok(bytes.map(|bytes| File { name, bytes }))
+}
+
+/// A file at a commit, by its path in the repository; `None` where there is none.
+///
+/// # Errors
+/// `ConfigInvalid` when a link or a folder lies there; else when git fails.
+pub(crate) fn at_base(
+    git: &Git,
+    git_dir: &Path,
+    base: &Oid,
+    path: &str,
+) -> Result<Option<Vec<u8>>, Failure> {
+    object::blob(git, git_dir, &format!("{base}:{path}")).map_err(|error| {
+        if matches!(error, git::Error::NotAFile { .. }) {
+            let tree = format!("{}:", base.short());
+            Failure::new(Code::ConfigInvalid, error.to_string())
+                .next(["git", "ls-tree", &tree, path])
+        } else {
+            error.into()
+        }
+    })
 }
 
 /// Everything but options and variables, for a repository and its base.

@@ -25,7 +25,7 @@ use crate::domain::oid::Oid;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::domain::slot::Slot;
 use crate::domain::time::Stamp;
-use crate::git::{Git, Repository, base, object};
+use crate::git::{Git, Repository, base};
 
 /// A task file larger than this is refused.
 const TASK_CAP: u64 = 256 * 1024;
@@ -67,9 +67,9 @@ pub fn validate(
     let (git, repository) = (place.git, place.source);
     let (mut base, merge_base) = resolve_base(&git, &repository, &options.base)?;
 
-    let mut sources = sources::sources(environment, &git, &repository, &merge_base)?;
-    sources.overrides.clone_from(&options.overrides);
-    let config = load(&sources)?;
+    let mut layers = sources::sources(environment, &git, &repository, &merge_base)?;
+    layers.overrides.clone_from(&options.overrides);
+    let config = load(&layers)?;
     rules::built(&config)?;
     if config.settings.review.base == BaseRule::Ancestor {
         let rule = base::BaseRule::Ancestor;
@@ -85,8 +85,8 @@ pub fn validate(
     )?;
     let policy = rules::policy(&config)?;
     let review = rules::review(&config, options.isolation, options.remote_diff_only)?;
-    let read_base = |path: &str| at_base(&git, &repository, &merge_base, path);
-    let declared = panel::declared(&base_alone(sources.base_file)?, &read_base)?;
+    let read_base = |path: &str| sources::at_base(&git, &repository.git_dir, &merge_base, path);
+    let declared = panel::declared(&base_alone(layers.base_file)?, &read_base)?;
     panel::reaches(&panel, &policy, review.quorum, &declared)?;
     panel::admits_remote(&panel, options.remote_diff_only, &options.argv)?;
 
@@ -157,20 +157,6 @@ pub(crate) fn base_alone(base_file: Option<File>) -> Result<Config, Failure> {
     })
 }
 
-/// A file at the base.
-pub(crate) fn at_base(
-    git: &Git,
-    repository: &Repository,
-    base: &Oid,
-    path: &str,
-) -> Result<Option<Vec<u8>>, Failure> {
-    Ok(object::blob(
-        git,
-        &repository.git_dir,
-        &format!("{base}:{path}"),
-    )?)
-}
-
 fn panel_of(
     config: &Config,
     options: &Options,
@@ -179,7 +165,7 @@ fn panel_of(
     repository: &Repository,
     merge_base: &Oid,
 ) -> Result<Vec<Slot>, Failure> {
-    let read_base = |path: &str| at_base(git, repository, merge_base, path);
+    let read_base = |path: &str| sources::at_base(git, &repository.git_dir, merge_base, path);
     // Relative paths never get here: they name programs of the repository.
     let find = |program: &str| find::program(program, environment.path(), Path::new("/"));
     let roots = [

@@ -167,6 +167,18 @@ fn a_working_copy_that_is_no_plain_file_is_refused() {
 }
 
 #[test]
+fn a_link_at_the_base_is_no_configuration() {
+    let machine = Machine::new();
+    machine.repo.git(&["switch", "-q", "main"]);
+    std::os::unix::fs::symlink("README.md", machine.repo.root().join("run-loop.yaml")).unwrap();
+    machine.repo.commit("a link");
+    machine.repo.git(&["switch", "-q", "feature"]);
+    machine.repo.git(&["rebase", "-q", "main"]);
+    machine.refuses(&REVIEW, 2, "RL0009", "no regular file");
+    machine.refuses(&["gate", "--base", "main"], 2, "RL0009", "no regular file");
+}
+
+#[test]
 fn the_users_file_is_checked_before_the_repository_is_asked() {
     let machine = Machine::new().user_file("version: 1\npolicy: {families: 2}\n");
     let outside = machine.repo.beside("outside");
