@@ -31,6 +31,7 @@ use crate::domain::run_spec::CheckSpec;
 use crate::domain::severity::Severity;
 use crate::domain::verdict::{Coverage, Verdict};
 use crate::git::Git;
+use crate::process::guard::GuardProgram;
 
 mod blob;
 mod cache;
@@ -80,6 +81,8 @@ pub struct ChecksJob {
     pub env: BTreeMap<OsString, OsString>,
     /// Where `cache` folders lie, of this repository and slot alone.
     pub cache_home: PathBuf,
+    /// The program that guards commands; `GuardProgram::own()` in the program itself.
+    pub guard: GuardProgram,
 }
 
 /// What came of it.
@@ -191,6 +194,7 @@ impl<'j> Work<'j> {
             bash,
             tree: &job.tree,
             scratch: &job.scratch,
+            guard: &job.guard,
             env: &env,
             places: Places::new(&job.tree, &job.scratch, &job.env),
             rules,

@@ -2,6 +2,13 @@
 
 use std::process::ExitCode;
 
+use run_loop::process::guard;
+
 fn main() -> ExitCode {
-    ExitCode::from(run_loop::cli::run(std::env::args_os()).code())
+    let argv: Vec<_> = std::env::args_os().collect();
+    // Not a command: it has no command line, no environment and nothing to print.
+    if guard::program::is_asked(&argv) {
+        return guard::main();
+    }
+    ExitCode::from(run_loop::cli::run(argv).code())
 }

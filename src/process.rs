@@ -1,13 +1,15 @@
 //! Processes: the only home of `Command`.
 //!
-//! Owns: spawning, groups, signals, capture. Never: the meaning of output. Children get exactly
-//! the environment they are given; nothing is inherited. Tests: `tests/process.rs`.
+//! Owns: spawning, guards, groups, signals, capture. Never: the meaning of output. Children get
+//! exactly the environment they are given; nothing is inherited. Tests: `tests/process.rs`,
+//! `tests/guard.rs`.
 
 pub mod captured;
 pub mod command;
+pub mod guard;
 pub mod stream;
 pub mod supervise;
 
-mod contained;
-mod members;
+mod capture;
 mod refusal;
+mod unix;

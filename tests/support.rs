@@ -10,3 +10,8 @@
 
 pub mod agents;
 pub mod repo;
+
+/// The program that guards are started from: the one that was built with the tests.
+pub fn guard() -> run_loop::process::guard::GuardProgram {
+    run_loop::process::guard::GuardProgram::at(env!("CARGO_BIN_EXE_run-loop"))
+}

@@ -16,6 +16,7 @@ use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::job::{Ended, Job};
 use crate::process::command::Command;
+use crate::process::guard::GuardProgram;
 use crate::process::supervise::{Supervised, Supervision, supervise};
 
 /// One job for one program.
@@ -37,6 +38,8 @@ pub struct Dispatch<'a> {
     pub environment: &'a Variables,
     /// The time that is left for it.
     pub budget: Duration,
+    /// The program that guards it; `GuardProgram::own()` in the program itself.
+    pub guard: &'a GuardProgram,
 }
 
 /// Runs the job to its end and reads what it handed over.
@@ -48,7 +51,7 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
     let folder = dispatch.folder;
     let limits = Supervision {
         keep: REPORT_CAP,
-        ..Supervision::new(dispatch.budget, &folder.stdout(), &folder.stderr())
+        ..Supervision::new(dispatch.guard, dispatch.budget, folder.capture())
     };
     let done = supervise(&command, limits, stop).await;
     folder.forget_prompt();

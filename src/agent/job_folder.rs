@@ -127,6 +127,11 @@ impl JobFolder {
     pub fn empty(&self) -> PathBuf {
         self.path().join(EMPTY)
     }
+    /// The capture folder: what the job's guard writes; the job is not told.
+    #[must_use]
+    pub fn capture(&self) -> &Path {
+        self.capture.path()
+    }
     /// Where standard output is captured; the job is not told.
     #[must_use]
     pub fn stdout(&self) -> PathBuf {

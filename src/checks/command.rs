@@ -14,6 +14,7 @@ use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::job::Ended;
 use crate::process::command::Command;
+use crate::process::guard::GuardProgram;
 use crate::process::supervise::{Supervision, supervise};
 
 /// A command as configured.
@@ -121,6 +122,8 @@ pub(crate) struct Runner<'a> {
     pub(crate) tree: &'a Path,
     /// Where captured output goes.
     pub(crate) scratch: &'a Path,
+    /// The program that guards commands.
+    pub(crate) guard: &'a GuardProgram,
     /// The environment, without keys.
     pub(crate) env: &'a BTreeMap<OsString, OsString>,
     /// What is hidden in quotes.
@@ -130,7 +133,7 @@ pub(crate) struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Runs one command to its end; `number` names its output files.
+    /// Runs one command to its end; `number` names its capture folder.
     pub(crate) async fn run(
         &self,
         configured: Configured,
@@ -142,9 +145,9 @@ impl Runner<'_> {
             .arg(&configured.run);
         command.env.clone_from(self.env);
         let limits = Supervision::new(
+            self.guard,
             Duration::from_secs(configured.timeout),
-            &self.scratch.join(format!("command-{number:02}.out")),
-            &self.scratch.join(format!("command-{number:02}.err")),
+            &self.scratch.join(format!("command-{number:02}")),
         );
         let done = supervise(&command, limits, stop.clone()).await;
         let ended = if done.gone {

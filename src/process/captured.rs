@@ -1,11 +1,13 @@
-//! Output drained into a file of limited size: head and tail, and a mark for what lies between.
+//! What a finished program printed, read back from its capture and checked.
 
-use std::collections::VecDeque;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use fs_err::os::unix::fs::OpenOptionsExt as _;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use sha2::{Digest as _, Sha256};
+
+use crate::domain::digest::Digest;
+use crate::process::capture::mark;
+use crate::process::guard::outcome::Captured;
 
 /// How many of the last bytes are also kept in memory, for messages.
 const LAST: usize = 4096;
@@ -19,12 +21,13 @@ pub struct CapturedFile {
     pub bytes_total: u64,
     /// Bytes that the file lacks; where they were stands a line `[run-loop: N bytes cut]`.
     pub bytes_cut: u64,
-    /// The first bytes, as many as [`crate::process::supervise::Supervision::keep`] asks: never
-    /// read back from the file, which other processes of this user could have changed.
+    /// The first bytes, as many as [`crate::process::supervise::Supervision::keep`] asks; of a
+    /// cut output no more than its head. Empty if the file is not what the guard wrote.
     pub first: Vec<u8>,
     /// The last bytes, for messages.
     pub last: Vec<u8>,
-    /// Why the capture is not complete, where reading or writing failed.
+    /// Why the capture is not complete, where reading or writing failed, or where the file was
+    /// changed since the guard wrote it.
     pub broken: Option<String>,
 }
 
@@ -52,158 +55,132 @@ impl CapturedFile {
             broken: None,
         }
     }
+    /// What stands for an output that nobody vouches for.
+    #[must_use]
+    pub(crate) fn lost(path: &Path) -> Self {
+        Self {
+            broken: Some("its guard is gone, so nobody knows whether it is complete".to_owned()),
+            ..Self::nothing(path)
+        }
+    }
+    /// Reads what the guard captured, once, and believes it only if it is what the guard wrote.
+    pub(crate) fn read(
+        path: &Path,
+        captured: &Captured,
+        open: impl FnOnce() -> io::Result<Option<fs_err::File>>,
+        keep: usize,
+    ) -> Self {
+        let nothing = Self {
+            bytes_total: captured.bytes_total,
+            bytes_cut: captured.bytes_cut,
+            broken: captured.broken.clone(),
+            ..Self::nothing(path)
+        };
+        match open().and_then(|file| kept(file, captured, keep)) {
+            Ok((first, last)) => Self {
+                first,
+                last,
+                ..nothing
+            },
+            Err(error) => Self {
+                broken: Some(format!("the captured output cannot be read: {error}")),
+                ..nothing
+            },
+        }
+    }
 }
 
-/// A capture while the program runs. Memory is bounded by the cap.
-#[derive(Debug)]
-pub(crate) struct Capture {
-    file: fs_err::File,
-    head_room: usize,
-    tail: VecDeque<u8>,
-    tail_room: usize,
+/// The bytes of the file that are kept.
+fn kept(
+    file: Option<fs_err::File>,
+    captured: &Captured,
     keep: usize,
-    captured: CapturedFile,
-}
-
-impl Capture {
-    /// Makes the file, which must not exist.
-    pub(crate) fn create(path: &Path, cap: usize, keep: usize) -> io::Result<Self> {
-        let file = fs_err::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(path)?;
-        Ok(Self {
-            file,
-            head_room: cap / 2,
-            tail: VecDeque::new(),
-            tail_room: cap - cap / 2,
-            keep,
-            captured: CapturedFile::nothing(path),
-        })
+) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    let mut file = file
+        .ok_or(io::ErrorKind::NotFound)?
+        .take(captured.file_bytes + 1);
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    let (mut hash, mut length) = (Sha256::new(), 0);
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let read = match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => &buffer[..read],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        hash.update(read);
+        length += read.len() as u64;
+        first.extend_from_slice(&read[..read.len().min(keep - first.len())]);
+        last.extend_from_slice(read);
+        last.drain(..last.len().saturating_sub(LAST));
     }
-
-    /// Reads a pipe to its end. It goes on when the file cannot be written: a program must not
-    /// hang because our disk is full.
-    pub(crate) async fn drain(&mut self, mut pipe: impl AsyncRead + Unpin) {
-        let mut buffer = vec![0; 64 * 1024];
-        loop {
-            match pipe.read(&mut buffer).await {
-                Ok(0) => return,
-                Ok(read) => self.take(&buffer[..read]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return self.fail("reading", &error),
-            }
-        }
+    if length != captured.file_bytes || Digest::from_hasher(hash) != captured.sha256 {
+        return Err(io::Error::other("it was changed since it was captured"));
     }
-
-    /// Takes the next bytes.
-    fn take(&mut self, bytes: &[u8]) {
-        self.captured.bytes_total += bytes.len() as u64;
-        let first = bytes.len().min(self.keep - self.captured.first.len());
-        self.captured.first.extend_from_slice(&bytes[..first]);
-        let from = bytes.len().saturating_sub(LAST);
-        self.captured.last.extend_from_slice(&bytes[from..]);
-        let surplus = self.captured.last.len().saturating_sub(LAST);
-        self.captured.last.drain(..surplus);
-
-        let (head, rest) = bytes.split_at(bytes.len().min(self.head_room));
-        self.head_room -= head.len();
-        self.write(head);
-        self.tail.extend(rest);
-        let surplus = self.tail.len().saturating_sub(self.tail_room);
-        self.tail.drain(..surplus);
-        self.captured.bytes_cut += surplus as u64;
+    if captured.bytes_cut > 0 && captured.broken.is_none() {
+        // Head and tail are the program's, the mark between them is ours.
+        let mark = mark(captured.bytes_cut).len() as u64;
+        let kept = captured.bytes_total - captured.bytes_cut;
+        let tail = kept - kept / 2;
+        let head = captured.file_bytes.saturating_sub(mark + tail);
+        first.truncate(usize::try_from(head).unwrap_or(usize::MAX));
+        let tail = usize::try_from(tail).unwrap_or(usize::MAX);
+        last.drain(..last.len().saturating_sub(tail));
     }
-
-    /// Completes the file: mark and tail.
-    pub(crate) fn finish(mut self) -> CapturedFile {
-        if self.captured.is_cut() {
-            let mark = format!("\n[run-loop: {} bytes cut]\n", self.captured.bytes_cut);
-            self.write(mark.as_bytes());
-        }
-        let tail = std::mem::take(&mut self.tail);
-        let (one, two) = tail.as_slices();
-        self.write(one);
-        self.write(two);
-        self.captured
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        if self.captured.broken.is_none()
-            && let Err(error) = self.file.write_all(bytes)
-        {
-            self.fail("writing", &error);
-        }
-    }
-
-    fn fail(&mut self, doing: &str, error: &io::Error) {
-        self.captured
-            .broken
-            .get_or_insert_with(|| format!("{doing} the output failed: {error}"));
-    }
+    Ok((first, last))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::capture::Capture;
 
-    fn captured(cap: usize, pieces: &[&[u8]]) -> (CapturedFile, Vec<u8>) {
+    /// Captures the pieces, changes the file, and reads it back with 6 bytes in memory.
+    fn read_back(cap: usize, pieces: &[u8], change: impl FnOnce(&Path)) -> CapturedFile {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
-        let mut capture = Capture::create(&path, cap, 6).unwrap();
-        for piece in pieces {
-            capture.take(piece);
-        }
+        let mut capture = Capture::new(fs_err::File::create(&path).unwrap(), cap);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        runtime.block_on(capture.drain(pieces));
         let captured = capture.finish();
-        let file = fs_err::read(path).unwrap();
-        (captured, file)
-    }
-
-    #[test]
-    fn what_fits_is_kept_whole() {
-        let (captured, file) = captured(10, &[b"01234", b"56789"]);
-        assert_eq!(file, b"0123456789");
-        assert_eq!((captured.bytes_total, captured.bytes_cut), (10, 0));
-        assert_eq!(captured.whole(), None, "only 6 bytes are kept in memory");
+        change(&path);
+        CapturedFile::read(&path, &captured, || fs_err::File::open(&path).map(Some), 6)
     }
 
     #[test]
     fn what_is_small_is_whole_in_memory() {
-        assert_eq!(
-            captured(10, &[b"012", b"345"]).0.whole(),
-            Some(&b"012345"[..])
-        );
+        let read = read_back(10, b"012345", |_| {});
+        assert_eq!(read.whole(), Some(&b"012345"[..]));
+        assert_eq!(read.last, b"012345");
     }
 
     #[test]
-    fn head_and_tail_stay_and_the_cut_is_marked() {
-        let (captured, file) = captured(10, &[b"0123456", b"789abcdefg"]);
-        assert_eq!(file, b"01234\n[run-loop: 7 bytes cut]\ncdefg");
-        assert_eq!((captured.bytes_total, captured.bytes_cut), (17, 7));
-        assert_eq!(captured.first, b"012345");
-        assert_eq!(captured.whole(), None);
-    }
-
-    /// A full disk: the program is drained all the same, and its output is not whole.
-    #[tokio::test]
-    async fn output_that_cannot_be_written_is_drained_and_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut capture = Capture::create(&folder.path().join("out"), 100, 100).unwrap();
-        let full = fs_err::OpenOptions::new().write(true).open("/dev/full");
-        capture.file = full.unwrap();
-        capture.drain(&b"VERDICT: PASS"[..]).await;
-        let captured = capture.finish();
-        assert_eq!((captured.bytes_total, captured.whole()), (13, None));
-        assert!(captured.broken.unwrap().contains("No space left"));
+    fn what_is_not_whole_in_memory_is_not_whole() {
+        let read = read_back(10, b"0123456789", |_| {});
+        assert_eq!((read.whole(), &*read.first), (None, &b"012345"[..]));
     }
 
     #[test]
-    fn an_existing_file_is_never_written_over() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out");
-        fs_err::write(&path, "stale").unwrap();
-        assert!(Capture::create(&path, 10, 10).is_err());
-        assert_eq!(fs_err::read(path).unwrap(), b"stale");
+    fn of_a_cut_output_only_bytes_of_the_program_are_kept() {
+        let read = read_back(10, b"0123456789abcdefg", |_| {});
+        assert_eq!((&*read.first, &*read.last), (&b"01234"[..], &b"cdefg"[..]));
+        assert!(read.whole().is_none() && read.is_cut());
+    }
+
+    #[test]
+    fn a_file_that_was_changed_is_not_believed() {
+        for change in [
+            |path: &Path| fs_err::write(path, "PASS45").unwrap(),
+            |path: &Path| fs_err::write(path, "012345 and more").unwrap(),
+            |path: &Path| fs_err::write(path, "0123").unwrap(),
+            |path: &Path| fs_err::remove_file(path).unwrap(),
+        ] {
+            let read = read_back(10, b"012345", change);
+            assert_eq!((read.whole(), &*read.first), (None, &b""[..]));
+            assert!(read.broken.is_some());
+        }
     }
 }

@@ -1,38 +1,30 @@
-//! Running a program under supervision: its own group, a budget, capped output, a clean end.
+//! Running a program under supervision: a guard, a budget, capped output, a clean end.
 
 use std::path::{Path, PathBuf};
-use std::pin::pin;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWriteExt as _};
-use tokio::process::ChildStdin;
-use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::job::Ended;
-use crate::process::captured::{Capture, CapturedFile};
+use crate::process::captured::CapturedFile;
 use crate::process::command::Command;
-use crate::process::contained::{Contained, Remains, code_or_signal};
-use crate::process::refusal;
+use crate::process::guard::{GuardProgram, Guarded, Outcome, Told, files, probe};
 
-/// How long the pipes are still read when the group is gone. Only a process that left the group
-/// can hold them then, and it does not hold the job (scenarios H02, H04).
-const AFTER_END: Duration = Duration::from_secs(1);
-
-/// The limits of one supervised run.
+/// The limits of one supervised run, and where it leaves its traces.
 #[derive(Debug, Clone)]
 pub struct Supervision {
+    /// The program that guards it.
+    pub guard: GuardProgram,
     /// The time it may take; a caller with a deadline hands over what is left.
     pub budget: Duration,
     /// The time between TERM and KILL.
     pub grace: Duration,
-    /// Where standard output goes; must not exist.
-    pub stdout: PathBuf,
-    /// Where standard error goes; must not exist.
-    pub stderr: PathBuf,
-    /// Bytes that each of the two files may hold.
+    /// The capture folder, of this attempt alone: made if it is not there. It gets `stdout`,
+    /// `stderr`, `guard.lock` and `outcome.json`, none of which may exist.
+    pub folder: PathBuf,
+    /// Bytes that each of the two outputs may hold.
     pub cap: usize,
     /// Bytes of each that are also kept in memory, from the first on.
     pub keep: usize,
@@ -41,12 +33,12 @@ pub struct Supervision {
 impl Supervision {
     /// The usual limits: 5 s of grace, 8 MiB for each output, 1 MiB in memory.
     #[must_use]
-    pub fn new(budget: Duration, stdout: &Path, stderr: &Path) -> Self {
+    pub fn new(guard: &GuardProgram, budget: Duration, folder: &Path) -> Self {
         Self {
+            guard: guard.clone(),
             budget,
             grace: Duration::from_secs(5),
-            stdout: stdout.to_owned(),
-            stderr: stderr.to_owned(),
+            folder: folder.to_owned(),
             cap: 8 << 20,
             keep: 1 << 20,
         }
@@ -58,7 +50,7 @@ impl Supervision {
 pub struct Supervised {
     /// How it ended. A program that we stopped is `TimedOut` or `Stopped`, whatever its code.
     pub ended: Ended,
-    /// Whether every process of its group is proven gone.
+    /// Whether every process of the job is proven gone.
     pub gone: bool,
     /// Its standard output.
     pub stdout: CapturedFile,
@@ -66,111 +58,65 @@ pub struct Supervised {
     pub stderr: CapturedFile,
 }
 
-/// Why the program is no longer waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
-    Exit,
-    Stop,
-    Budget,
-}
-
-/// Runs a program to its end, or ends it.
+/// Runs a program to its end under a guard, or ends it.
 ///
-/// What lives in its group after it exited is ended too (TERM, grace, KILL): that is not stopping
-/// the job. Dropping the future kills the group at once.
+/// What lives of its tree after it exited is ended too (TERM, grace, KILL): that is not stopping
+/// the job. Dropping the future makes the guard kill everything at once.
 pub async fn supervise(
     command: &Command,
     limits: Supervision,
     stop: CancellationToken,
 ) -> Supervised {
-    let deadline = sleep(limits.budget);
     if stop.is_cancelled() {
         return without_output(&limits, Ended::Stopped);
     }
-    let captures = Capture::create(&limits.stdout, limits.cap, limits.keep).and_then(|out| {
-        Capture::create(&limits.stderr, limits.cap, limits.keep).map(|err| (out, err))
-    });
-    let (mut out, mut err) = match captures {
-        Ok(captures) => captures,
-        Err(error) => {
-            let message = format!("the output of a job cannot be kept: {error}");
-            let failure = Failure::new(Code::StateUnwritable, message);
-            return without_output(&limits, Ended::NotStarted { failure });
-        }
+    let not_started = |code, message| {
+        let failure = Failure::new(code, message);
+        without_output(&limits, Ended::NotStarted { failure })
     };
-    let (mut contained, pipes) = match Contained::spawn(command) {
-        Ok(started) => started,
-        Err(error) => {
-            let failure = refusal::not_started(command, &error);
-            return without_output(&limits, Ended::NotStarted { failure });
-        }
+    let cannot_keep = |reason: &str| {
+        let message = format!("the output of a job cannot be kept: {reason}");
+        not_started(Code::StateUnwritable, message)
     };
-
-    let mut life = pin!(async move {
-        let turn = {
-            let mut deadline = pin!(deadline);
-            // In this order: a program that has already ended was not stopped by us.
-            tokio::select! {
-                biased;
-                () = contained.exited() => Turn::Exit,
-                () = stop.cancelled() => Turn::Stop,
-                () = &mut deadline => Turn::Budget,
-            }
-        };
-        (turn, contained.end(limits.grace).await)
-    });
-    let (turn, remains) = {
-        let feeding = feed(pipes.stdin, command.stdin.as_deref());
-        let mut drains = pin!(async {
-            tokio::join!(drain(&mut out, pipes.stdout), drain(&mut err, pipes.stderr))
-        });
-        let mut feeding = pin!(feeding);
-        let (mut drained, mut fed) = (false, false);
-        let end = loop {
-            tokio::select! {
-                end = &mut life => break end,
-                _ = &mut drains, if !drained => drained = true,
-                () = &mut feeding, if !fed => fed = true,
-            }
-        };
-        if !drained {
-            // What is in the pipes is read; who still holds them is not waited for.
-            drop(timeout(AFTER_END, &mut drains).await);
-        }
-        end
-    };
-    Supervised {
-        ended: ended(turn, &remains),
-        gone: remains.gone,
-        stdout: out.finish(),
-        stderr: err.finish(),
+    if let Err(error) = files::make(&limits.folder) {
+        return cannot_keep(&error.to_string());
     }
-}
-
-/// What the end means, as far as the process tells.
-fn ended(turn: Turn, remains: &Remains) -> Ended {
-    match turn {
-        Turn::Stop => Ended::Stopped,
-        Turn::Budget => Ended::TimedOut,
-        Turn::Exit => match remains.status.and_then(code_or_signal) {
-            Some(Ok(code)) => Ended::Exited { code },
-            Some(Err(signal)) => Ended::Signalled { signal },
-            None => Ended::Lost,
+    let told = match Guarded::start(&limits.guard) {
+        Ok(guard) => guard.run(command, &limits, stop).await,
+        Err(error) => Err(error),
+    };
+    match told {
+        Ok(Told::Ended(outcome)) => read(outcome, limits).await,
+        Ok(Told::Refused(reason)) => cannot_keep(&reason),
+        Ok(Told::Nothing) => Supervised {
+            ended: Ended::Lost,
+            gone: false,
+            stdout: CapturedFile::lost(&limits.folder.join(files::STDOUT)),
+            stderr: CapturedFile::lost(&limits.folder.join(files::STDERR)),
         },
+        Err(error) => {
+            let program = command.program.display();
+            let message = format!("the guard of {program} could not be started: {error}");
+            not_started(Code::Internal, message)
+        }
     }
 }
 
-/// Hands over standard input and closes it. A program that ends without reading it, or never
-/// reads it, is not our failure.
-async fn feed(pipe: Option<ChildStdin>, bytes: Option<&[u8]>) {
-    if let (Some(mut pipe), Some(bytes)) = (pipe, bytes) {
-        drop(pipe.write_all(bytes).await);
-    }
-}
-
-async fn drain(capture: &mut Capture, pipe: Option<impl AsyncRead + Unpin>) {
-    if let Some(pipe) = pipe {
-        capture.drain(pipe).await;
+/// What the outcome means, with the output read back.
+async fn read(outcome: Box<Outcome>, limits: Supervision) -> Supervised {
+    let (ended, gone) = (outcome.ended(), outcome.gone);
+    let paths = [files::STDOUT, files::STDERR].map(|name| limits.folder.join(name));
+    let reading =
+        tokio::task::spawn_blocking(move || probe::output(&limits.folder, &outcome, limits.keep));
+    let (stdout, stderr) = reading.await.unwrap_or_else(|_| {
+        let [stdout, stderr] = paths;
+        (CapturedFile::lost(&stdout), CapturedFile::lost(&stderr))
+    });
+    Supervised {
+        ended,
+        gone,
+        stdout,
+        stderr,
     }
 }
 
@@ -179,7 +125,7 @@ fn without_output(limits: &Supervision, ended: Ended) -> Supervised {
     Supervised {
         ended,
         gone: true,
-        stdout: CapturedFile::nothing(&limits.stdout),
-        stderr: CapturedFile::nothing(&limits.stderr),
+        stdout: CapturedFile::nothing(&limits.folder.join(files::STDOUT)),
+        stderr: CapturedFile::nothing(&limits.folder.join(files::STDERR)),
     }
 }

@@ -208,6 +208,7 @@ pub(crate) fn job(repo: &Repo) -> ChecksJob {
         scratch,
         env: BTreeMap::from([("PATH".into(), path)]),
         cache_home: repo.beside("cache"),
+        guard: crate::support::guard(),
     }
 }
 

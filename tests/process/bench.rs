@@ -1,6 +1,6 @@
 //! A temporary folder with one program in it, to be supervised.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use run_loop::process::command::Command;
@@ -8,6 +8,7 @@ use run_loop::process::supervise::{Supervised, Supervision, supervise};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::agents::{Point, executable};
+use crate::support::guard;
 
 /// Longer than any test may take: a test that needs it to pass has failed.
 pub(crate) const NEVER: Duration = Duration::from_mins(10);
@@ -33,8 +34,10 @@ impl Bench {
         Command::new(program, self.path()).env("PATH", "/usr/bin:/bin")
     }
     pub(crate) fn limits(&self, budget: Duration) -> Supervision {
-        let (out, err) = (self.path().join("stdout"), self.path().join("stderr"));
-        Supervision::new(budget, &out, &err)
+        Supervision::new(&guard(), budget, &self.capture())
+    }
+    pub(crate) fn capture(&self) -> PathBuf {
+        self.path().join("capture")
     }
     pub(crate) async fn run(&self, body: &str) -> Supervised {
         supervise(

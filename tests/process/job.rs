@@ -20,6 +20,7 @@ use run_loop::domain::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::agents::ScriptedAgent;
+use crate::support::guard;
 
 pub(crate) const LOOP: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 pub(crate) const JOB: &str = "01890a5d-ac96-774b-bcce-b302099a8058";
@@ -125,6 +126,7 @@ impl World {
             tree: Some(&tree),
             environment: &self.environment,
             budget: self.budget,
+            guard: &guard(),
         };
         dispatch(&request, stop).await
     }

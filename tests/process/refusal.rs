@@ -87,7 +87,8 @@ async fn a_missing_working_directory_is_not_blamed_on_the_program() {
 #[tokio::test]
 async fn captures_that_exist_already_start_nothing() {
     let bench = Bench::new();
-    std::fs::write(bench.path().join("stderr"), "stale").unwrap();
+    std::fs::create_dir(bench.capture()).unwrap();
+    std::fs::write(bench.capture().join("stderr"), "stale").unwrap();
     let marker = bench.path().join("started");
     let script = bench.script(&format!("touch {}", quote(marker.to_str().unwrap())));
     let (code, message, _) = refused(&script, &bench).await;

@@ -1,0 +1,286 @@
+//! The program and everything it started, as the guard holds them.
+//!
+//! The program is not reaped before its group was signalled for the last time: an unreaped process
+//! keeps its number, and with it its group's, so a signal can never reach a stranger that was
+//! given the same one (scenario H15).
+
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpgid, getpid, kill_process,
+    kill_process_group, waitid, waitpid,
+};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::signal::unix::{Signal as Arrivals, SignalKind, signal};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::process::command::Command;
+use crate::process::guard::lineage::{Lineage, ProcessId, Root, Seen};
+use crate::process::guard::wishes::Wish;
+use crate::process::unix;
+
+/// How long a tree may take to vanish under KILL; more than that and something hangs in the
+/// kernel or is not ours to signal.
+const UNDER_KILL: Duration = Duration::from_secs(15);
+/// How often orphans that died are looked for at most.
+const REAPING: Duration = Duration::from_millis(50);
+
+/// A running program of this guard.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    child: Child,
+    /// The program's process, leader of its group.
+    agent: Pid,
+    /// The guard itself.
+    root: Root,
+    exits: Arrivals,
+    exited: bool,
+}
+
+/// Our ends of a program's pipes.
+#[derive(Debug)]
+pub(crate) struct Pipes {
+    pub(crate) stdin: Option<ChildStdin>,
+    pub(crate) stdout: Option<ChildStdout>,
+    pub(crate) stderr: Option<ChildStderr>,
+}
+
+impl Pipes {
+    fn of(child: &mut Child) -> io::Result<Self> {
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        Ok(Self {
+            stdin: pipes.0.map(ChildStdin::from_std).transpose()?,
+            stdout: pipes.1.map(ChildStdout::from_std).transpose()?,
+            stderr: pipes.2.map(ChildStderr::from_std).transpose()?,
+        })
+    }
+}
+
+/// What is left when a tree was ended.
+#[derive(Debug)]
+pub(crate) struct Remains {
+    /// How the program ended; `None` when nobody could tell.
+    pub(crate) status: Option<ExitStatus>,
+    /// Whether the kernel says that the guard has no descendant.
+    pub(crate) gone: bool,
+    /// Who was still seen, if not.
+    pub(crate) left: Vec<ProcessId>,
+}
+
+impl Tree {
+    /// Starts a program in a group of its own. Must be called on the thread that lives as long as
+    /// the guard.
+    pub(crate) fn spawn(command: &Command) -> io::Result<(Self, Pipes)> {
+        // Before the program can exit, so that no exit is missed.
+        let exits = signal(SignalKind::child())?;
+        let stdin = if command.stdin.is_some() {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        };
+        let mut prepared = command.prepared();
+        prepared
+            .process_group(0)
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if unix::is_run_by_the_kernel(&command.program) {
+            unix::die_with_this_thread(&mut prepared);
+        }
+        let mut child = prepared.spawn()?;
+        let agent = Pid::from_child(&child);
+        let pipes = match Pipes::of(&mut child) {
+            Ok(pipes) => pipes,
+            Err(error) => {
+                child.kill().ok();
+                child.wait().ok();
+                return Err(error);
+            }
+        };
+        let tree = Self {
+            child,
+            agent,
+            root: Root::Child(raw(getpid())),
+            exits,
+            exited: false,
+        };
+        Ok((tree, pipes))
+    }
+
+    /// The program's process; without a start time where the kernel does not tell.
+    pub(crate) fn agent(&self) -> ProcessId {
+        let pid = raw(self.agent);
+        match Seen::look(pid) {
+            Ok(Some(seen)) => seen.id,
+            Ok(None) | Err(_) => ProcessId { pid, start: 0 },
+        }
+    }
+
+    /// Waits for the program's exit and reaps orphans meanwhile; may be dropped and called again.
+    pub(crate) async fn exited(&mut self) {
+        while !self.has_exited() {
+            self.exits.recv().await;
+            if !self.has_exited() {
+                self.reap_orphans();
+                // A job that loses orphans all the time must not keep the guard busy.
+                sleep(REAPING).await;
+            }
+        }
+    }
+
+    fn has_exited(&mut self) -> bool {
+        if !self.exited {
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+            self.exited = match waitid(WaitId::Pid(self.agent), options) {
+                Ok(status) => status.is_some(),
+                // No such child: it cannot come back.
+                Err(Errno::CHILD) => true,
+                Err(_) => false,
+            };
+        }
+        self.exited
+    }
+
+    fn reap_orphans(&self) {
+        if let Ok(lineage) = Lineage::of(self.root) {
+            self.reap(&lineage);
+        }
+    }
+
+    /// Reaps children that are zombies, the program itself left out.
+    fn reap(&self, lineage: &Lineage) {
+        for seen in lineage.all().iter().filter(|seen| !seen.lives()) {
+            // An error: the child of somebody else among ours, who reaps it.
+            if seen.id.pid != raw(self.agent)
+                && let Some(pid) = Pid::from_raw(seen.id.pid)
+            {
+                waitpid(Some(pid), WaitOptions::NOHANG).ok();
+            }
+        }
+    }
+
+    /// Ends whatever lives: TERM, grace, KILL; and reaps all.
+    pub(crate) async fn end(mut self, grace: Duration, mut wish: watch::Receiver<Wish>) -> Remains {
+        if (!self.has_exited() || self.others() != Others::None) && !wish.borrow().now {
+            self.terminate();
+            let at_once = async { wish.wait_for(|wish| wish.now).await.is_ok() };
+            tokio::select! {
+                () = self.settled(Instant::now() + grace) => {}
+                true = at_once => {}
+            }
+        }
+        self.kill().await
+    }
+
+    /// TERM for everybody, once: many programs take a second one for "at once".
+    fn terminate(&self) {
+        // A stopped process handles TERM only once it goes on.
+        let signals = [Signal::TERM, Signal::CONT];
+        for signal in signals {
+            kill_process_group(self.agent, signal).ok();
+        }
+        let group = raw(self.agent);
+        if let Ok(lineage) = Lineage::of(self.root) {
+            lineage.signal(&signals, |seen| seen.group != group);
+        } else if getpgid(Some(self.agent)) != Ok(self.agent) {
+            for signal in signals {
+                kill_process(self.agent, signal).ok();
+            }
+        }
+    }
+
+    /// Waits until nobody is seen any more, or until then.
+    async fn settled(&mut self, deadline: Instant) {
+        if timeout_at(deadline, self.exited()).await.is_err() {
+            return;
+        }
+        let mut pause = Duration::from_millis(2);
+        while self.others() == Others::Some && Instant::now() < deadline {
+            sleep(pause.min(deadline - Instant::now())).await;
+            pause = (pause * 2).min(Duration::from_millis(50));
+        }
+    }
+
+    /// Who lives beside the program itself.
+    fn others(&self) -> Others {
+        let agent = raw(self.agent);
+        Lineage::of(self.root).map_or(Others::Unknown, |lineage| {
+            self.reap(&lineage);
+            match lineage.living().any(|seen| seen.id.pid != agent) {
+                true => Others::Some,
+                false => Others::None,
+            }
+        })
+    }
+
+    /// KILL for everybody, again and again until the kernel says that no child is left: who forks
+    /// meanwhile is met in the next turn, and of a tree that is killed whole in each turn less is
+    /// left than it can grow.
+    async fn kill(&mut self) -> Remains {
+        let deadline = Instant::now() + UNDER_KILL;
+        let mut pause = Duration::from_millis(1);
+        let mut status = None;
+        let mut reaped = false;
+        loop {
+            if !reaped {
+                // In one stroke: a fork cannot escape a signal to its group.
+                kill_process_group(self.agent, Signal::KILL).ok();
+                kill_process(self.agent, Signal::KILL).ok();
+            }
+            let agent = raw(self.agent);
+            let lineage = Lineage::of(self.root).ok();
+            if let Some(lineage) = &lineage {
+                lineage.signal(&[Signal::KILL], |seen| seen.id.pid != agent);
+                self.reap(lineage);
+            }
+            let others = lineage
+                .as_ref()
+                .is_some_and(|lineage| lineage.living().any(|seen| seen.id.pid != agent));
+            if !reaped && !others && self.has_exited() {
+                status = self.child.wait().ok();
+                reaped = true;
+            }
+            if reaped && !has_children() {
+                return Remains {
+                    status,
+                    gone: true,
+                    left: Vec::new(),
+                };
+            }
+            if Instant::now() >= deadline {
+                let left = lineage.iter().flat_map(Lineage::living);
+                return Remains {
+                    status,
+                    gone: false,
+                    left: left.map(|seen| seen.id).collect(),
+                };
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+    }
+}
+
+/// What is known of descendants beside the program itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Others {
+    None,
+    Some,
+    /// The kernel does not tell.
+    Unknown,
+}
+
+/// Whether this process has a child, dead or alive; when in doubt, it has.
+fn has_children() -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    waitid(WaitId::All, options).err() != Some(Errno::CHILD)
+}
+
+fn raw(pid: Pid) -> i32 {
+    pid.as_raw_nonzero().get()
+}

@@ -1,0 +1,83 @@
+//! What the standard library cannot do between fork and exec; the only home of `unsafe`.
+
+use std::io::{self, Read as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use rustix::io::Errno;
+use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+
+/// Makes the kernel kill the child when the thread that starts it dies, however it dies.
+///
+/// It reaches the child alone and not what the child starts: the last resort for a guard that was
+/// killed, when nobody else is left to end its job.
+#[expect(
+    unsafe_code,
+    reason = "a death signal can only be asked for by the child itself, before its program runs"
+)]
+pub(crate) fn die_with_this_thread(command: &mut Command) {
+    let parent = getpid();
+    let ask = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // A parent that died before the line above would never be told of.
+        if getppid() == Some(parent) {
+            Ok(())
+        } else {
+            Err(io::Error::from(Errno::SRCH))
+        }
+    };
+    // SAFETY: `ask` makes three system calls and touches no lock, no memory of other threads and
+    // no allocator (an `io::Error` of an errno holds none), so it may run between fork and exec.
+    unsafe { command.pre_exec(ask) };
+}
+
+/// Whether the kernel runs this program by itself, as far as its first bytes tell: a script with a
+/// first line, or of the format of the running program.
+///
+/// With anything between fork and exec the standard library uses `execvp`, which hands a file of a
+/// format that the kernel does not know to `/bin/sh`.
+pub(crate) fn is_run_by_the_kernel(program: &Path) -> bool {
+    match (head(program), head(Path::new("/proc/self/exe"))) {
+        (Some(program), Some(own)) => {
+            program.starts_with(b"#!") || (program[..8] == own[..8] && program[18..] == own[18..])
+        }
+        (None, _) | (_, None) => false,
+    }
+}
+
+/// Magic number, class and order of bytes, and (18, 19) the machine.
+fn head(path: &Path) -> Option<[u8; 20]> {
+    let mut head = [0; 20];
+    let mut file = fs_err::File::open(path).ok()?.take(20);
+    let mut length = 0;
+    while let read @ 1.. = file.read(&mut head[length..]).ok()? {
+        length += read;
+    }
+    Some(head)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_told_from_files_of_no_known_format() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("program");
+        assert!(is_run_by_the_kernel(Path::new("/bin/sh")));
+        assert!(!is_run_by_the_kernel(&path), "nothing there");
+        for (content, expected) in [
+            ("#!x", true),
+            ("", false),
+            ("echo hello, world, hello", false),
+        ] {
+            fs_err::write(&path, content).unwrap();
+            assert_eq!(is_run_by_the_kernel(&path), expected, "{content}");
+        }
+        let mut other = fs_err::read("/proc/self/exe").unwrap();
+        other[18] ^= 1;
+        fs_err::write(&path, other).unwrap();
+        assert!(!is_run_by_the_kernel(&path), "of another machine");
+    }
+}
