@@ -12,12 +12,12 @@ use crate::cli::args::{Cli, Command, Format};
 use crate::cli::environment::Environment;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
-use crate::domain::time::{Stamp, Timestamp};
 
 pub mod args;
 mod completions;
 mod config_show;
 mod config_trust;
+mod demo;
 pub mod environment;
 mod explain;
 mod gate;
@@ -26,8 +26,10 @@ mod later;
 pub mod list;
 mod locate;
 pub mod log;
+mod loop_command;
 mod options;
 pub mod output;
+mod read;
 mod schema;
 pub mod show;
 mod sources;
@@ -64,30 +66,30 @@ fn dispatch(
     format: Format,
 ) -> Result<Exit, Failure> {
     match cli.command {
-        None => {
-            // CALL SITE: the loop (`cli::loop_command`) takes over here, with the clock's stamp.
-            validate::validate(
-                &cli.review,
-                argv,
-                environment,
-                &Stamp {
-                    at: Timestamp::from_millis(0),
-                    seed: [0; 32],
-                },
-            )?;
-            Err(later::command("the loop", ["run-loop", "--help"]))
-        }
+        None => loop_command::run(&cli.review, argv, environment, format),
         Some(Command::Gate(args)) => gate::run(&args, environment, format),
-        // CALL SITE: `cli::status`.
-        Some(Command::Status(_)) => Err(later::command("status", ["run-loop", "--help"])),
-        // CALL SITE: `cli::list`.
-        Some(Command::List(_)) => Err(later::command("list", ["run-loop", "--help"])),
-        // CALL SITE: `cli::show`.
-        Some(Command::Show(_)) => Err(later::command("show", ["run-loop", "--help"])),
-        // CALL SITE: `cli::log`.
-        Some(Command::Log(_)) => Err(later::command("log", ["run-loop", "--help"])),
-        // CALL SITE: `cli::demo`.
-        Some(Command::Demo(_)) => Err(later::command("demo", ["run-loop", "--help"])),
+        Some(Command::Status(args)) => {
+            read::with_history(&args.repository, environment, format, |history, out| {
+                status::run(&args, history, out)
+            })
+        }
+        Some(Command::List(args)) => {
+            read::with_history(&args.repository, environment, format, |history, out| {
+                list::run(&args, history, out)
+            })
+        }
+        Some(Command::Show(args)) => {
+            read::with_history(&args.repository, environment, format, |history, out| {
+                show::run(&args, history, out)
+            })
+        }
+        Some(Command::Log(args)) => {
+            read::with_history(&args.repository, environment, format, |history, out| {
+                log::run(&args, history, out)
+            })
+        }
+        Some(Command::Demo(args)) => demo::run(&args, environment),
+        Some(Command::DemoAgent(args)) => demo::agent::run(environment, args.edits.as_deref()),
         Some(Command::Config(ConfigCommand::Show(args))) => {
             config_show::run(&args, environment, format)
         }
@@ -115,6 +117,7 @@ fn format_of(cli: &Cli) -> Option<Format> {
         Some(
             Command::Config(ConfigCommand::Trust(_))
             | Command::Demo(_)
+            | Command::DemoAgent(_)
             | Command::Schema(_)
             | Command::Explain(_)
             | Command::Completions(_)

@@ -17,4 +17,5 @@ pub mod git;
 pub mod process;
 pub mod promote;
 pub mod report;
+pub mod runtime;
 pub mod store;

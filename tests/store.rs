@@ -3,7 +3,6 @@
     clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::panic,
-    clippy::expect_used,
     reason = "tests look at the world without the product's adapters"
 )]
 

@@ -9,6 +9,7 @@
 )]
 
 pub mod agents;
+pub mod bench;
 pub mod repo;
 
 /// The program that guards are started from: the one that was built with the tests.

@@ -49,6 +49,9 @@ pub enum Command {
     Log(history::LogArgs),
     /// See the whole thing work in a throw-away repository, with scripted agents
     Demo(DemoArgs),
+    /// The demo's scripted agent, started by the engine.
+    #[command(name = "__demo-agent", hide = true)]
+    DemoAgent(DemoAgentArgs),
     /// Show the configuration, or trust a working copy's
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -88,6 +91,14 @@ pub struct DemoArgs {
     /// Keep the throw-away repository and print where it lies
     #[arg(long)]
     pub keep: bool,
+}
+
+/// `run-loop __demo-agent`.
+#[derive(Debug, Clone, Args)]
+pub struct DemoAgentArgs {
+    /// A file that it saves while the review goes on
+    #[arg(long, value_name = "PATH")]
+    pub edits: Option<PathBuf>,
 }
 
 /// `run-loop schema`.

@@ -12,7 +12,7 @@ use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::oid::Oid;
 use crate::gate::{self, GatePolicy, GateRequest};
-use crate::git::{Git, Repository};
+use crate::git::{Git, Repository, ReviewStore};
 use crate::promote::manifest::checks_digest;
 use crate::store::{Attestations, StateFolder, attestations};
 
@@ -24,11 +24,13 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let place = locate::locate(environment, args.repository.worktree.as_deref())?;
     let (git, repository) = (&place.git, &place.source);
+    // Only to name the paths that differ; without it, the verdict is the same.
+    let cache_root = environment.cache_root().ok();
+    let snapshots = cache_root.and_then(|root| ReviewStore::find(repository, &root));
     let approval = gate::judge(&GateRequest {
         git,
         repository,
-        // CALL SITE: the review store's folder, once a run can have made one.
-        store: None,
+        store: snapshots.as_deref(),
         base: args.base.as_deref(),
         head: args.head.as_deref(),
         expect_head: args.expect_head.as_deref(),

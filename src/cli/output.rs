@@ -49,6 +49,11 @@ pub fn note(text: &str) {
     ));
 }
 
+/// Writes lines about what goes on to stderr; they are safe for a terminal already.
+pub fn progress(lines: &str) {
+    drop(writeln!(anstream::stderr().lock(), "{lines}"));
+}
+
 /// Writes a failure to stderr: code, what happened, and one command to run next.
 pub fn failure(failure: &Failure, format: Format) {
     let text = match format {

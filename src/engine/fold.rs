@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::domain::code::Code;
-use crate::domain::effect::{Done, Effect, Outcome};
+use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome};
 use crate::domain::event::{Event, RoundResult, Settlement};
 use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
@@ -24,6 +24,7 @@ pub fn fold(state: &mut State, event: &Event) {
     match event {
         Event::RunStarted { stamp, spec } => {
             state.stamp = Some(*stamp);
+            state.started_at = Some(stamp.at);
             state.run = Some(Arc::new((**spec).clone()));
             state.phase = Phase::Between {
                 next: RoundNumber(1),
@@ -130,10 +131,15 @@ fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
         (Effect::RunJob { job }, Outcome::JobEnded { outcome }) => job_ended(state, job, outcome),
         (Effect::Measure { point, .. }, Outcome::Measured { result }) => {
             let (point, result): (_, Done<Remeasured>) = (*point, result.clone());
-            with_review(state, |review| Stage::Measured {
-                review,
-                point,
-                result,
+            with_review(state, |mut review| {
+                if let (MeasurePoint::Sealed, Done::Ok(measured)) = (point, &result) {
+                    review.sealed = Some(measured.clone());
+                }
+                Stage::Measured {
+                    review,
+                    point,
+                    result,
+                }
             });
         }
         (Effect::Promote { .. }, Outcome::Promoted { result }) => {
@@ -214,6 +220,7 @@ fn review_opened(state: &mut State) {
         pin: pin.clone(),
         evidence: Arc::clone(evidence),
         slots,
+        sealed: None,
     };
     set_stage(state, Stage::Reviewing { review });
 }

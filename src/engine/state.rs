@@ -15,7 +15,7 @@ use crate::domain::job::{Job, JobOutcome};
 use crate::domain::oid::Oid;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
-use crate::domain::time::Stamp;
+use crate::domain::time::{Stamp, Timestamp};
 use crate::engine::review::SlotReview;
 
 /// A run, as its journal tells it.
@@ -26,6 +26,8 @@ use crate::engine::review::SlotReview;
 pub struct State {
     /// What the run is bound to; `None` until it has started.
     pub run: Option<Arc<RunSpec>>,
+    /// When the run was started.
+    pub started_at: Option<Timestamp>,
     /// The stamp of the newest input: time and randomness for what is decided from it.
     pub stamp: Option<Stamp>,
     /// Effects requested so far.
@@ -192,6 +194,8 @@ pub struct Review {
     pub evidence: Arc<Evidence>,
     /// How each slot stands.
     pub slots: BTreeMap<SlotName, SlotReview>,
+    /// What was measured when the last report was sealed, once it was.
+    pub sealed: Option<Remeasured>,
 }
 
 impl State {

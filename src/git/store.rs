@@ -89,6 +89,13 @@ impl ReviewStore {
         Ok(store)
     }
 
+    /// Where the store of a repository lies, if it has one; nothing is made or locked.
+    #[must_use]
+    pub fn find(repo: &Repository, cache_root: &Path) -> Option<PathBuf> {
+        let git_dir = cache_root.join("stores").join(key(repo).ok()?);
+        git_dir.is_dir().then_some(git_dir)
+    }
+
     /// The bare repository.
     #[must_use]
     pub fn git_dir(&self) -> &Path {

@@ -1,0 +1,14 @@
+//! The rim's motor: select, step, journal, fold, perform.
+//!
+//! Owns: the clock, signals, the tasks that perform effects. Never: deciding. What is performed
+//! is `open - performing`; what winds up is stopped. Nothing is performed before the event that
+//! requests it is durable, so a run taken up again performs the same.
+
+pub mod clock;
+pub mod drive;
+mod perform;
+pub mod rim;
+pub mod signals;
+
+pub use drive::{Observer, drive};
+pub use rim::Rim;

@@ -1,0 +1,27 @@
+//! The home of the clock and of randomness.
+
+use crate::domain::time::{Stamp, Timestamp};
+
+/// The wall clock's time.
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this module is the home of the clock"
+)]
+pub fn now() -> Timestamp {
+    Timestamp::from_millis(jiff::Timestamp::now().as_millisecond())
+}
+
+/// A stamp for an input: the time, and 32 bytes from the operating system's generator.
+///
+/// # Errors
+/// When the operating system gives no randomness; nothing may be minted then.
+pub fn stamp() -> std::io::Result<Stamp> {
+    let mut seed = [0_u8; 32];
+    let mut filled = 0;
+    while filled < seed.len() {
+        filled +=
+            rustix::rand::getrandom(&mut seed[filled..], rustix::rand::GetRandomFlags::empty())?;
+    }
+    Ok(Stamp { at: now(), seed })
+}

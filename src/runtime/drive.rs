@@ -1,0 +1,163 @@
+//! Driving a run to its end.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::domain::code::Code;
+use crate::domain::effect::{Effect, Outcome};
+use crate::domain::end::End;
+use crate::domain::event::Event;
+use crate::domain::failure::Failure;
+use crate::domain::id::EffectId;
+use crate::engine::{Input, InputKind, State, fold, step};
+use crate::runtime::clock;
+use crate::runtime::perform;
+use crate::runtime::rim::Rim;
+use crate::runtime::signals::Signals;
+use crate::store::journal::Journal;
+
+/// Who is told of every event, once it is durable.
+pub trait Observer {
+    /// One event, and the state after it.
+    fn event(&mut self, state: &State, event: &Event);
+}
+
+/// A finished effect.
+type Finished = (EffectId, Outcome);
+
+/// What is being performed, and how it is stopped.
+struct Performing {
+    rim: Arc<Rim>,
+    tasks: TaskTracker,
+    stops: BTreeMap<EffectId, CancellationToken>,
+    /// Ends what is under way without grace.
+    kill: CancellationToken,
+    sender: mpsc::Sender<Finished>,
+}
+
+/// Drives a run from its first input to its end: everything is journaled before it is performed.
+///
+/// # Errors
+/// When the journal cannot be written. Every process of the run is gone by then.
+pub async fn drive(
+    rim: Arc<Rim>,
+    journal: &mut Journal,
+    state: &mut State,
+    first: InputKind,
+    observer: &mut dyn Observer,
+    signals: &mut Signals,
+) -> Result<End, Failure> {
+    // Bounded: a performer that has finished can wait until its outcome is taken.
+    let (sender, mut finished) = mpsc::channel(16);
+    let kill = CancellationToken::new();
+    let tasks = TaskTracker::new();
+    let mut performing = Performing {
+        rim,
+        tasks,
+        stops: BTreeMap::new(),
+        kill,
+        sender,
+    };
+    let mut input = first;
+    let mut stopping = false;
+    loop {
+        if let Err(failure) = take(journal, state, input, observer) {
+            finished.close();
+            performing.abandon().await;
+            return Err(failure);
+        }
+        performing.follow(state);
+        if let Some(end) = state.end() {
+            let end = end.clone();
+            finished.close();
+            performing.abandon().await;
+            return Ok(end);
+        }
+        input = loop {
+            tokio::select! {
+                Some((effect, outcome)) = finished.recv() => {
+                    performing.stops.remove(&effect);
+                    break InputKind::Done { effect, outcome: Box::new(outcome) };
+                }
+                cause = signals.next() => {
+                    if stopping {
+                        performing.kill.cancel();
+                        continue;
+                    }
+                    stopping = true;
+                    break InputKind::Stop(cause);
+                }
+            }
+        };
+    }
+}
+
+/// Takes one input: steps, journals, folds, tells.
+fn take(
+    journal: &mut Journal,
+    state: &mut State,
+    kind: InputKind,
+    observer: &mut dyn Observer,
+) -> Result<(), Failure> {
+    let stamp = clock::stamp().map_err(|error| {
+        Failure::new(
+            Code::Internal,
+            format!("the system gives no randomness: {error}"),
+        )
+    })?;
+    let events = step(state, Input { stamp, kind });
+    journal.append(&events)?;
+    for event in &events {
+        fold(state, event);
+        observer.event(state, event);
+    }
+    Ok(())
+}
+
+impl Performing {
+    /// Performs `open - performing`, and stops what is under way when the run winds up.
+    fn follow(&mut self, state: &State) {
+        for (id, effect) in state.open_effects() {
+            if !self.stops.contains_key(&id) {
+                self.start(id, effect.clone(), state);
+            }
+            if state.is_winding_up()
+                && !matches!(effect, Effect::Release | Effect::Promote { .. })
+                && let Some(stop) = self.stops.get(&id)
+            {
+                stop.cancel();
+            }
+        }
+    }
+
+    fn start(&mut self, id: EffectId, effect: Effect, state: &State) {
+        let stop = CancellationToken::new();
+        self.stops.insert(id, stop.clone());
+        let (rim, sender, kill) = (
+            Arc::clone(&self.rim),
+            self.sender.clone(),
+            self.kill.clone(),
+        );
+        // What the effect may look at is the state that requested it.
+        let state = Arc::new(state.clone());
+        self.tasks.spawn(async move {
+            let outcome = perform::perform(rim, effect, state, stop, kill).await;
+            // The receiver is gone only when the run has already ended.
+            drop(sender.send((id, outcome)).await);
+        });
+    }
+
+    /// Ends everything under way and waits until it is gone.
+    async fn abandon(self) {
+        for stop in self.stops.values() {
+            stop.cancel();
+        }
+        self.tasks.close();
+        drop(self.sender);
+        self.tasks.wait().await;
+    }
+}

@@ -1,0 +1,89 @@
+//! Performing effects: one file for each kind. Every effect can be performed again after a crash,
+//! and each gives exactly one outcome; what goes wrong is an outcome too.
+
+mod evidence;
+mod job;
+mod measure;
+mod pin;
+mod promote;
+mod release;
+mod tree;
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::code::Code;
+use crate::domain::effect::{Done, Effect, Outcome};
+use crate::domain::failure::Failure;
+use crate::domain::run_spec::RunSpec;
+use crate::engine::State;
+use crate::runtime::rim::Rim;
+
+/// Performs one effect. `state` is the one that requested it. `stop` ends it politely, `kill` now.
+pub(super) async fn perform(
+    rim: Arc<Rim>,
+    effect: Effect,
+    state: Arc<State>,
+    stop: CancellationToken,
+    kill: CancellationToken,
+) -> Outcome {
+    match effect {
+        Effect::Pin { round } => Outcome::Pinned {
+            result: in_thread(move || pin::perform(&rim, run_of(&state)?, round)).await,
+        },
+        Effect::MakeEvidence {
+            round,
+            pin,
+            receipt_seed,
+        } => Outcome::EvidenceMade {
+            result: in_thread(move || {
+                evidence::perform(&rim, run_of(&state)?, round, &pin, &receipt_seed)
+            })
+            .await,
+        },
+        Effect::OpenTree {
+            slot,
+            snapshot,
+            tree,
+            base,
+            ..
+        } => Outcome::TreeOpened {
+            result: in_thread(move || {
+                tree::perform(&rim, run_of(&state)?, &slot, &snapshot, &tree, &base)
+            })
+            .await,
+        },
+        Effect::RunJob { job } => Outcome::JobEnded {
+            outcome: job::perform(&rim, &state, &job, stop, kill).await,
+        },
+        Effect::Measure { pinned, .. } => Outcome::Measured {
+            result: in_thread(move || measure::perform(&rim, run_of(&state)?, &pinned)).await,
+        },
+        Effect::Promote { round } => Outcome::Promoted {
+            result: in_thread(move || promote::perform(&rim, &state, round)).await,
+        },
+        Effect::Release => release::perform(rim, state).await,
+    }
+}
+
+/// What the run is bound to.
+fn run_of(state: &State) -> Result<&RunSpec, Failure> {
+    state
+        .run
+        .as_deref()
+        .ok_or_else(|| Failure::new(Code::Internal, "an effect of a run that never started"))
+}
+
+/// Git and files block: they get a thread. A panic there is a failure, not the end of the engine.
+async fn in_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Done<T> {
+    let joined = tokio::task::spawn_blocking(work).await;
+    Done::from(joined.unwrap_or_else(|error| {
+        Err(Failure::new(
+            Code::Internal,
+            format!("an effect could not be performed: {error}"),
+        ))
+    }))
+}

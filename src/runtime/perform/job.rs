@@ -1,0 +1,305 @@
+//! One job from its prompt to what its report says.
+
+use std::path::Path;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::dispatched::Dispatched;
+use crate::agent::human::{self, Console, Question};
+use crate::agent::job_folder::JobFolder;
+use crate::agent::{command, environment};
+use crate::checks::{self, ChecksJob, ChecksOutcome};
+use crate::contract::prompt::{self, ReviewPrompt};
+use crate::contract::{Expect, review};
+use crate::domain::agent::{Agent, AgentKind};
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::isolation::EvidenceKind;
+use crate::domain::job::{Ended, Job, JobOutcome, Reading, Stored};
+use crate::domain::path::RepoPath;
+use crate::domain::run_spec::RunSpec;
+use crate::domain::slot::Slot;
+use crate::domain::time::Timestamp;
+use crate::engine::{Review, State};
+use crate::git::object;
+use crate::runtime::clock;
+use crate::runtime::perform::run_of;
+use crate::runtime::rim::Rim;
+
+/// What a job works with.
+struct Assignment<'a> {
+    rim: &'a Rim,
+    run: &'a RunSpec,
+    review: &'a Review,
+    state: &'a State,
+    slot: &'a Slot,
+    agent: &'a Agent,
+    job: &'a Job,
+    /// Where the agent reads; `None` for a remote one.
+    tree: Option<&'a str>,
+}
+
+/// What came back, before it is stored.
+struct Answer {
+    ended: Ended,
+    report: Option<Vec<u8>>,
+    reading: Reading,
+    prompt: Option<Stored>,
+}
+
+/// Runs a job. Whatever goes wrong on the way is a job that was not started.
+pub(super) async fn perform(
+    rim: &Rim,
+    state: &State,
+    job: &Job,
+    stop: CancellationToken,
+    kill: CancellationToken,
+) -> JobOutcome {
+    let started_at = clock::now();
+    let answer = match assign(rim, state, job) {
+        Ok(assignment) => tokio::select! {
+            answer = assignment.run(stop) => answer,
+            // A second signal: what runs is dropped, which kills its group.
+            () = kill.cancelled() => Answer::without_report(Ended::Stopped),
+        },
+        Err(failure) => Answer::without_report(Ended::NotStarted { failure }),
+    };
+    let (ended, report, reading) = match answer.report {
+        None => (answer.ended, None, answer.reading),
+        Some(bytes) => match rim.artifacts.put(&bytes) {
+            Ok(stored) => (answer.ended, Some(stored), answer.reading),
+            // A report that cannot be kept cannot be promoted; what it claims still counts.
+            Err(failure) => (Ended::NotStarted { failure }, None, answer.reading),
+        },
+    };
+    JobOutcome {
+        ended,
+        report,
+        prompt: answer.prompt,
+        reading,
+        started_at,
+        ended_at: clock::now(),
+    }
+}
+
+fn assign<'a>(rim: &'a Rim, state: &'a State, job: &'a Job) -> Result<Assignment<'a>, Failure> {
+    let lacking =
+        |what: &str| Failure::new(Code::Internal, format!("job {} has no {what}", job.id));
+    let run = run_of(state)?;
+    let review = state.review().ok_or_else(|| lacking("review"))?;
+    let slot = run
+        .panel
+        .iter()
+        .find(|slot| slot.name == job.slot)
+        .ok_or_else(|| lacking("slot"))?;
+    let agent = slot.agent_at(job.rank).ok_or_else(|| lacking("agent"))?;
+    let tree = match job.evidence {
+        EvidenceKind::ReviewTree => Some(
+            state
+                .trees
+                .get(&job.slot)
+                .ok_or_else(|| lacking("review tree"))?
+                .path
+                .as_str(),
+        ),
+        EvidenceKind::SourceTree => Some(run.source_root.as_str()),
+        EvidenceKind::DiffOnly => None,
+    };
+    Ok(Assignment {
+        rim,
+        run,
+        review,
+        state,
+        slot,
+        agent,
+        job,
+        tree,
+    })
+}
+
+impl Answer {
+    fn without_report(ended: Ended) -> Self {
+        Self {
+            ended,
+            report: None,
+            reading: Reading::Silent,
+            prompt: None,
+        }
+    }
+}
+
+impl Assignment<'_> {
+    async fn run(&self, stop: CancellationToken) -> Answer {
+        let answered = match &self.agent.kind {
+            AgentKind::Checks => self.examine(stop).await,
+            AgentKind::Command(_) | AgentKind::Human => self.ask(stop).await,
+        };
+        answered.unwrap_or_else(|failure| Answer::without_report(Ended::NotStarted { failure }))
+    }
+
+    /// Asks an agent that reads a prompt and writes a report.
+    async fn ask(&self, stop: CancellationToken) -> Result<Answer, Failure> {
+        let prompt = self.prompt()?;
+        let stored = self.rim.artifacts.put(prompt.as_bytes())?;
+        let evidence = self
+            .tree
+            .is_some()
+            .then(|| Path::new(&self.review.evidence.folder));
+        let folder = JobFolder::create(
+            &self.rim.cache,
+            self.run.loop_id,
+            self.job.id,
+            prompt.as_bytes(),
+            evidence,
+        )?;
+        let dispatched = self.dispatch(&folder, prompt.as_bytes(), stop).await?;
+        Ok(self.read(dispatched, stored))
+    }
+
+    async fn dispatch(
+        &self,
+        folder: &JobFolder,
+        prompt: &[u8],
+        stop: CancellationToken,
+    ) -> Result<Dispatched, Failure> {
+        let budget = left_until(self.job.deadline);
+        match &self.agent.kind {
+            AgentKind::Command(program) => {
+                let dispatch = command::Dispatch {
+                    agent: self.agent,
+                    command: program,
+                    job: self.job,
+                    folder,
+                    prompt,
+                    tree: self.tree.map(Path::new),
+                    environment: &self.rim.environment,
+                    guard: &self.rim.guard,
+                    budget,
+                };
+                Ok(command::dispatch(&dispatch, stop).await)
+            }
+            AgentKind::Human => {
+                let tree = self.tree.ok_or_else(|| {
+                    Failure::new(Code::Internal, "a person was asked without a tree")
+                })?;
+                let question = Question {
+                    slot: self.job.slot.clone(),
+                    nonce: self.job.nonce.clone(),
+                    tree: tree.into(),
+                    evidence: folder.evidence(),
+                    prompt: folder.prompt(),
+                };
+                Ok(human::dispatch(question, Box::new(Console), budget, stop).await)
+            }
+            AgentKind::Checks => Err(Failure::new(
+                Code::Internal,
+                "checks have no prompt to answer",
+            )),
+        }
+    }
+
+    /// Reads what was handed over, by the agent's contract.
+    fn read(&self, dispatched: Dispatched, prompt: Stored) -> Answer {
+        let reading = match (&dispatched.report, dispatched.unusable) {
+            (Some(report), None) => {
+                let identity = &self.review.pin.identity;
+                review::read(
+                    report,
+                    &Expect {
+                        contract: self.agent.contract,
+                        nonce: &self.job.nonce,
+                        tree: &identity.tree,
+                        evidence: &self.review.evidence,
+                        fail_on: self.run.review.fail_on,
+                        line_count: &|path| self.line_count(path),
+                    },
+                )
+            }
+            (_, Some(reason)) => Reading::Invalid {
+                problems: vec![reason],
+                claimed: None,
+                claims: Vec::new(),
+            },
+            (None, None) => Reading::Silent,
+        };
+        Answer {
+            ended: dispatched.ended,
+            report: dispatched.report,
+            reading,
+            prompt: Some(prompt),
+        }
+    }
+
+    /// How many lines a text file of the snapshot has; `None` where that is not known.
+    fn line_count(&self, path: &RepoPath) -> Option<u32> {
+        let place = format!("{}:{}", self.review.pin.snapshot, path.as_str()?);
+        let blob = object::blob(&self.rim.git, self.rim.store.git_dir(), &place).ok()??;
+        let text = std::str::from_utf8(&blob).ok()?;
+        u32::try_from(text.lines().count()).ok()
+    }
+
+    fn prompt(&self) -> Result<String, Failure> {
+        let parts = self.rim.parts_in_prompt(&self.review.evidence)?;
+        prompt::review(&ReviewPrompt {
+            run: self.run,
+            pin: &self.review.pin,
+            evidence: &self.review.evidence,
+            slot: self.slot,
+            job: self.job,
+            tree: self.tree,
+            parts: &parts,
+            open: &self.state.findings,
+        })
+        .map_err(|error| {
+            Failure::new(
+                Code::Internal,
+                format!("the prompt of {}: {error}", self.job.slot),
+            )
+        })
+    }
+
+    /// The built-in reviewer: no prompt, no network, no model.
+    async fn examine(&self, stop: CancellationToken) -> Result<Answer, Failure> {
+        let tree = self
+            .tree
+            .ok_or_else(|| Failure::new(Code::Internal, "checks were asked without a tree"))?;
+        let scratch = self.rim.scratch_folder(self.run.loop_id, self.job.id)?;
+        let job = ChecksJob {
+            git: self.rim.git.clone(),
+            git_dir: self.rim.store.git_dir().to_owned(),
+            pin: self.review.pin.clone(),
+            evidence: (*self.review.evidence).clone(),
+            checks: self.run.checks.clone(),
+            setup: self.run.setup.clone(),
+            cache: self.run.cache.clone(),
+            setup_timeout: self.run.job_timeout,
+            fail_on: self.run.review.fail_on,
+            policy: self.run.policy.clone(),
+            tree: tree.into(),
+            scratch,
+            env: environment::passed_on(&self.rim.environment, &[]),
+            cache_home: self.rim.warm_folder(&self.job.slot),
+            guard: self.rim.guard.clone(),
+        };
+        let ChecksOutcome {
+            ended,
+            report,
+            reading,
+        } = checks::examine(&job, stop).await;
+        Ok(Answer {
+            ended,
+            report: Some(report),
+            reading,
+            prompt: None,
+        })
+    }
+}
+
+/// What is left of a budget; a deadline that has passed leaves nothing.
+fn left_until(deadline: Timestamp) -> Duration {
+    let millis = deadline
+        .as_millis()
+        .saturating_sub(clock::now().as_millis());
+    Duration::from_millis(u64::try_from(millis).unwrap_or(0))
+}

@@ -1,0 +1,24 @@
+//! Giving back what outlives the rounds: review trees, job folders, the rounds' evidence.
+
+use std::sync::Arc;
+
+use crate::domain::effect::{Done, Outcome};
+use crate::engine::State;
+use crate::runtime::perform::{in_thread, run_of};
+use crate::runtime::rim::Rim;
+
+/// What cannot be removed is named; the run's end does not depend on it.
+pub(super) async fn perform(rim: Arc<Rim>, state: Arc<State>) -> Outcome {
+    let released = in_thread(move || {
+        let mut left = rim.trees.release();
+        left.extend(rim.remove_job_folders(run_of(&state)?.loop_id));
+        Ok(left)
+    })
+    .await;
+    Outcome::Released {
+        left: match released {
+            Done::Ok(left) => left,
+            Done::Err(failure) => vec![failure.message],
+        },
+    }
+}

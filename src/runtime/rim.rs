@@ -1,0 +1,105 @@
+//! Everything a run's effects need of the world, opened once.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+use crate::domain::code::Code;
+use crate::domain::digest::Digest;
+use crate::domain::evidence::Evidence;
+use crate::domain::failure::Failure;
+use crate::domain::id::{JobId, LoopId, RoundNumber};
+use crate::domain::slot::SlotName;
+
+use crate::git::program::Git;
+use crate::git::repository::Repository;
+use crate::git::review_tree::ReviewTrees;
+use crate::git::store::ReviewStore;
+use crate::process::guard::GuardProgram;
+use crate::store::{Access, Artifacts, Folder, RunLock};
+
+/// The world, as one run sees it.
+#[derive(Debug)]
+pub struct Rim {
+    /// The git program.
+    pub git: Git,
+    /// The source's repository.
+    pub repository: Repository,
+    /// Where snapshots live.
+    pub store: ReviewStore,
+    /// The review trees of the run.
+    pub trees: ReviewTrees,
+    /// The run's large outputs.
+    pub artifacts: Artifacts,
+    /// The lock on the source root: while it is held nobody else drives a loop here.
+    pub lock: RunLock,
+    /// Our folder for what can be made again: job folders, review trees, stores.
+    pub cache: PathBuf,
+    /// The program that guards every attempt.
+    pub guard: GuardProgram,
+    /// The environment that jobs get theirs from, by the allow-list.
+    pub environment: BTreeMap<OsString, OsString>,
+}
+
+impl Rim {
+    /// Where a round's evidence lies.
+    #[must_use]
+    pub fn evidence_folder(&self, run: LoopId, round: RoundNumber) -> PathBuf {
+        self.cache
+            .join("evidence")
+            .join(run.to_string())
+            .join(round.to_string())
+    }
+    /// Where `cache:` folders of the `checks` tree lie: they outlive the run, by repository.
+    #[must_use]
+    pub fn warm_folder(&self, slot: &SlotName) -> PathBuf {
+        let key = Digest::of(self.repository.common_dir.as_os_str().as_bytes());
+        self.cache
+            .join("warm")
+            .join(&key.as_str()[..16])
+            .join(slot.as_str())
+    }
+    /// A folder for a job's captured output that no agent sees.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn scratch_folder(&self, run: LoopId, job: JobId) -> Result<PathBuf, Failure> {
+        let relative = PathBuf::from(format!("jobs/{run}/{job}.capture"));
+        Folder::open(&self.cache)
+            .and_then(|cache| cache.make_descend(&relative, Access::Private))
+            .map_err(|error| {
+                let message = format!("the folder {} cannot be made: {error}", relative.display());
+                Failure::new(Code::StateUnwritable, message)
+            })?;
+        Ok(self.cache.join(relative))
+    }
+    /// The parts of the diff that stand in the prompt.
+    ///
+    /// # Errors
+    /// When a part that was written is not there: nobody may be asked then.
+    pub fn parts_in_prompt(&self, evidence: &Evidence) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+        let folder = PathBuf::from(&evidence.folder).join("parts");
+        let shown = evidence.parts.iter().filter(|part| part.in_prompt);
+        shown
+            .map(|part| {
+                let path = folder.join(format!("{}.patch", part.name));
+                let bytes = fs_err::read(&path)
+                    .map_err(|error| Failure::new(Code::EvidenceFailed, error.to_string()))?;
+                Ok((part.name.clone(), bytes))
+            })
+            .collect()
+    }
+    /// Removes the job folders and the evidence of a run; what is left, each with its reason.
+    #[must_use]
+    pub fn remove_job_folders(&self, run: LoopId) -> Vec<String> {
+        ["jobs", "evidence"]
+            .into_iter()
+            .map(|kind| self.cache.join(kind).join(run.to_string()))
+            // Not followed: what is a link is not ours.
+            .filter(|folder| folder.symlink_metadata().is_ok_and(|found| found.is_dir()))
+            .filter_map(|folder| fs_err::remove_dir_all(folder).err())
+            .map(|error| error.to_string())
+            .collect()
+    }
+}

@@ -1,0 +1,29 @@
+//! The main job through the built program: `run-loop --base main --review-only`, and the gate.
+//!
+//! A false PASS is tried here with executable agents: exit code and an empty reports folder.
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on fails"
+)]
+
+mod support;
+
+#[path = "main_job/checks_only.rs"]
+mod checks_only;
+#[path = "main_job/env_and_remote.rs"]
+mod env_and_remote;
+#[path = "main_job/false_pass.rs"]
+mod false_pass;
+#[path = "main_job/gate.rs"]
+mod gate;
+#[path = "main_job/history.rs"]
+mod history;
+#[path = "main_job/pass.rs"]
+mod pass;
+#[path = "main_job/refusals.rs"]
+mod refusals;
+#[path = "main_job/signals.rs"]
+mod signals;
+#[path = "main_job/stale.rs"]
+mod stale;

@@ -1,0 +1,83 @@
+//! `env` isolation and remote reviewers: by explicit option only.
+
+use crate::support::agents::ScriptedAgent;
+use crate::support::bench::Bench;
+
+/// T-019: the sidecar says what the reviewer judged by.
+#[test]
+fn env_isolation_reviews_the_source_tree() {
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing())
+        .also("checks")
+        .ready();
+    let args = [
+        "--base",
+        "main",
+        "--review-only",
+        "--review-isolation",
+        "env",
+    ];
+    bench.run(&args).ends(0);
+    assert_eq!(bench.sidecar("ann")["evidence"], "source-tree");
+    assert_eq!(bench.sidecar("checks")["evidence"], "review-tree");
+}
+
+/// A remote agent has the prompt alone: it takes receipts and paths from there.
+fn remote() -> ScriptedAgent {
+    ScriptedAgent::with_script(
+        r#"prompt=$(cat)
+        nonce=$(sed -n 's/^Nonce: //p' <<<"$prompt"); tree=$(sed -n 's/^Tree: //p' <<<"$prompt")
+        receipt=$(grep -o 'receipt 001 [0-9a-f]*' <<<"$prompt" | tail -1 | cut -d' ' -f3)
+        if [ -n "${RUN_LOOP_JOB_TREE-}${RUN_LOOP_JOB_EVIDENCE-}${RUN_LOOP_JOB_INBOX-}" ]; then exit 9; fi
+        if grep -q "$HOME" <<<"$prompt"; then exit 9; fi
+        printf '```run-loop-verdict\n{"version": 1, "nonce": "%s", "tree": "%s", "verdict": "PASS", "summary": "read", "receipts": {"001": "%s"}, "coverage": [{"path": "src/lib.rs", "how": "read"}]}\n```\n' "$nonce" "$tree" "$receipt""#,
+    )
+}
+
+/// T-024, row M-090.
+#[test]
+fn a_remote_reviewer_is_refused_without_the_option() {
+    let bench = Bench::new()
+        .reviewer_with("afar", &remote(), "remote: true")
+        .ready();
+    bench.review().ends(2).with("RL0015");
+    assert!(!bench.repo.root().join(".git/run-loop").exists());
+}
+
+/// T-025: no path and no path variable, the whole diff, and the sidecar says so.
+#[test]
+fn a_remote_reviewer_judges_by_the_diff() {
+    let bench = Bench::new()
+        .reviewer_with("afar", &remote(), "remote: true")
+        .ready();
+    bench
+        .run(&[
+            "--base",
+            "main",
+            "--review-only",
+            "--remote-review",
+            "diff-only",
+        ])
+        .ends(0);
+    assert_eq!(bench.sidecar("afar")["evidence"], "diff-only");
+}
+
+/// T-025: a diff over the cap is refused.
+#[test]
+fn a_remote_reviewer_is_not_shown_a_cut_diff() {
+    let bench = Bench::new()
+        .reviewer_with("afar", &remote(), "remote: true")
+        .config("review: {diff-cap: 1KB}")
+        .ready();
+    bench.repo.write("long.txt", "a line of text\n".repeat(500));
+    bench.repo.commit("long");
+    let args = [
+        "--base",
+        "main",
+        "--review-only",
+        "--remote-review",
+        "diff-only",
+    ];
+    bench.run(&args).ends(3).with("RL0122");
+    assert_eq!(bench.promoted(), Vec::<String>::new());
+}

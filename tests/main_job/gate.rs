@@ -1,0 +1,107 @@
+//! The gate after a real review.
+
+use crate::support::agents::ScriptedAgent;
+use crate::support::bench::Bench;
+use crate::support::repo::git;
+
+fn approved() -> Bench {
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing())
+        .also("checks")
+        .ready();
+    bench.review().ends(0);
+    bench
+}
+
+/// The same content is approved under another message, author and history (S32).
+#[test]
+fn an_amended_commit_with_the_same_content_is_approved() {
+    let bench = approved();
+    bench.gate().ends(0);
+    bench
+        .repo
+        .git(&["commit", "-q", "--amend", "-m", "another message"]);
+    bench.gate().ends(0);
+    // Committing the evidence itself does not change the content.
+    bench.repo.git(&["add", "-f", ".agents"]);
+    bench.repo.git(&["commit", "-q", "-m", "evidence"]);
+    bench.gate().ends(0);
+}
+
+/// One byte more (S01).
+#[test]
+fn one_byte_more_is_not_approved() {
+    let bench = approved();
+    bench.repo.write(
+        "src/lib.rs",
+        "pub fn one() -> u32 {\n    1\n}\n\npub fn two() -> u32 {\n    2\n} \n",
+    );
+    bench.repo.commit("a byte");
+    bench.gate().ends(4).with("RL0902").says("src/lib.rs");
+}
+
+/// S04: main moved on.
+#[test]
+fn a_base_that_moved_on_is_not_an_ancestor() {
+    let bench = approved();
+    bench.repo.git(&["switch", "-q", "main"]);
+    bench.repo.write("main.txt", "main\n");
+    bench.repo.git(&["add", "main.txt"]);
+    bench.repo.git(&["commit", "-q", "-m", "main moved"]);
+    bench.gate().ends(4).with("RL0903");
+}
+
+/// A later run on the same content that ended NOT PASS revokes.
+#[test]
+fn a_later_not_pass_revokes() {
+    let bench = Bench::new();
+    let agent = ScriptedAgent::in_turn(
+        &bench.repo.beside("turn"),
+        &[ScriptedAgent::passing(), ScriptedAgent::not_passing("[]")],
+    );
+    let bench = bench.reviewer("ann", &agent).ready();
+    bench.review().ends(0);
+    bench.gate().ends(0);
+    bench.review().ends(1);
+    bench.gate().ends(1).with("RL0907");
+}
+
+/// A fresh clone has nothing that attests (5), although the files are there.
+#[test]
+fn a_fresh_clone_cannot_attest() {
+    let bench = approved();
+    bench.repo.git(&["add", "-f", ".agents"]);
+    bench.repo.git(&["commit", "-q", "-m", "evidence"]);
+    let clone = bench.repo.beside("clone");
+    git(
+        bench.repo.root(),
+        &["clone", "-q", ".", clone.to_str().unwrap()],
+    );
+    git(&clone, &["branch", "main", "origin/main"]);
+    let mut gate = bench.command(&["gate", "--base", "main", "--head", "feature"]);
+    let ran = crate::support::bench::Ran::of(&gate.current_dir(&clone).output().unwrap());
+    ran.ends(5).with("RL0905");
+}
+
+/// S12, S02.
+#[test]
+fn the_expected_head_is_a_full_oid_and_must_match() {
+    let bench = approved();
+    let head = bench.repo.git(&["rev-parse", "feature"]);
+    let gate = |oid: &str| {
+        bench.run(&[
+            "gate",
+            "--base",
+            "main",
+            "--head",
+            "feature",
+            "--expect-head",
+            oid,
+        ])
+    };
+    gate(&head).ends(0);
+    gate(&head[..12]).ends(2).with("RL0014");
+    gate(&bench.repo.git(&["rev-parse", "main"]))
+        .ends(4)
+        .with("RL0911");
+}

@@ -1,0 +1,173 @@
+//! A pass: promoted, with sidecars, nothing of the user's touched, nothing left behind.
+
+use crate::support::agents::{ScriptedAgent, finding};
+use crate::support::bench::Bench;
+use crate::support::repo::git;
+
+/// T-009, T-019, rows M-082 to M-085: what is promoted names the identity of its round.
+#[test]
+fn two_reviewers_pass_and_are_promoted() {
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing())
+        .reviewer_with("bob", &ScriptedAgent::passing(), "report: file")
+        .also("checks")
+        .ready();
+    bench.review().ends(0);
+    let promoted = bench.promoted();
+    assert_eq!(
+        promoted.len(),
+        7,
+        "three reports, three sidecars, one manifest: {promoted:?}"
+    );
+    let sidecar = bench.sidecar("ann");
+    let rev = |name: &str| bench.repo.git(&["rev-parse", name]);
+    assert_eq!(sidecar["base"], rev("main"));
+    assert_eq!(sidecar["head"], rev("feature"));
+    assert_eq!(sidecar["tree"], rev("feature^{tree}"));
+    assert_eq!(sidecar["evidence"], "review-tree");
+    assert_eq!(sidecar["verdict"], "PASS");
+    assert_eq!(sidecar["by"], "reviewer");
+    assert_eq!(bench.sidecar("checks")["by"], "checks");
+    bench
+        .gate()
+        .ends(0)
+        .says(&rev("feature"))
+        .says(&rev("main"));
+}
+
+/// T-001, T-002, scenario I13: objects, refs, index bytes, configuration, stash, worktrees, status.
+#[test]
+fn the_users_repository_is_untouched() {
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing())
+        .also("checks")
+        .ready();
+    let root = bench.repo.root().to_owned();
+    bench.repo.write("stashed.txt", "stashed\n");
+    bench.repo.git(&["stash", "-u"]);
+    bench.repo.write("staged.txt", "staged\n");
+    bench.repo.git(&["add", "staged.txt"]);
+    bench.repo.write("src/lib.rs", "pub fn edited() {}\n");
+    bench.repo.write("untracked.txt", "untracked\n");
+    let look = || {
+        let index = std::fs::read(root.join(".git/index")).unwrap();
+        let mut objects = Vec::new();
+        let output = std::process::Command::new("find")
+            .args([
+                ".git/objects",
+                ".git/refs",
+                ".git/hooks",
+                ".git/info",
+                "-type",
+                "f",
+            ])
+            .current_dir(&root)
+            .output()
+            .unwrap();
+        objects.extend(output.stdout);
+        let says = |args: &[&str]| git(&root, args);
+        (
+            index,
+            objects,
+            says(&["for-each-ref"]),
+            says(&["config", "--local", "--list"]),
+            says(&["stash", "list"]),
+            says(&["worktree", "list", "--porcelain"]),
+            says(&["status", "--porcelain=v2", "-uall", "--", ":!.agents"]),
+        )
+    };
+    let before = look();
+    bench.review().ends(0);
+    assert!(
+        before == look(),
+        "something of the user's repository changed"
+    );
+    assert_eq!(
+        bench.left_in_cache(&["trees", "jobs", "evidence"]),
+        Vec::<String>::new()
+    );
+    // The sidecar names the tree with all three edits; git is the reference.
+    bench.repo.git(&["add", "-A", "--", ":!.agents"]);
+    let tree = bench.repo.git(&["write-tree"]);
+    assert_eq!(bench.sidecar("ann")["tree"], tree);
+}
+
+/// Scenario P02: findings below the bar are listed in a PASS.
+#[test]
+fn findings_below_the_bar_pass_by_threshold() {
+    let low = format!("[{}]", finding("could be shorter", "low", "src/lib.rs", 5));
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::not_passing(&low))
+        .ready();
+    bench.review().ends(0).says("could be shorter");
+    assert_eq!(bench.sidecar("ann")["by"], "threshold");
+}
+
+/// Issue 2: fallback. The first agent is gone after two attempts, the second one answers.
+#[test]
+fn a_fallback_answers_for_an_agent_that_fails() {
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::exits(3))
+        .reviewer("bob", &ScriptedAgent::passing());
+    let bench = bench.config("# the panel is replaced below").also("checks");
+    bench.write_config();
+    let text = std::fs::read_to_string(bench.repo.root().join("run-loop.yaml")).unwrap();
+    let text = text.replace(
+        "[ann, bob, checks]",
+        "[{agent: ann, fallback: [bob]}, checks]",
+    );
+    bench.repo.write("run-loop.yaml", text);
+    bench.repo.commit("configuration");
+    bench.repo.git(&["switch", "-q", "-c", "feature"]);
+    bench.repo.write("a.txt", "a\n");
+    bench.repo.commit("a");
+    bench.review().ends(0);
+    assert_eq!(bench.sidecar("ann")["agent"]["name"], "bob");
+}
+
+/// Issue 2: one re-ask mends the form of a report.
+#[test]
+fn a_re_ask_mends_form() {
+    let bench = Bench::new();
+    let counter = bench.repo.beside("turn");
+    let agent = ScriptedAgent::in_turn(
+        &counter,
+        &[ScriptedAgent::plain_pass(), ScriptedAgent::passing()],
+    );
+    let bench = bench.reviewer("ann", &agent).ready();
+    bench.review().ends(0);
+    assert_eq!(bench.sidecar("ann")["attempt"], 2);
+}
+
+/// T-015: what a reviewer edits in its review tree is its own.
+#[test]
+fn edits_in_the_review_tree_touch_nothing() {
+    let agent = ScriptedAgent::writes_into("\"$RUN_LOOP_JOB_TREE/src/lib.rs\"");
+    let bench = Bench::new().reviewer("ann", &agent).ready();
+    let before = bench.repo.git(&["status", "--porcelain"]);
+    bench.review().ends(0);
+    let after = bench
+        .repo
+        .git(&["status", "--porcelain", "--", ":!.agents"]);
+    assert_eq!(before, after);
+}
+
+/// `contract: line`, only on a slot that says that its coverage is `none`.
+#[test]
+fn a_line_contract_is_recorded_without_coverage() {
+    let bench = Bench::new()
+        .reviewer_with("ann", &ScriptedAgent::line("PASS"), "contract: line")
+        .config("");
+    bench.write_config();
+    let text = std::fs::read_to_string(bench.repo.root().join("run-loop.yaml")).unwrap();
+    bench.repo.write(
+        "run-loop.yaml",
+        text.replace("[ann]", "[{agent: ann, coverage: none}]"),
+    );
+    bench.repo.commit("configuration");
+    bench.repo.git(&["switch", "-q", "-c", "feature"]);
+    bench.repo.write("a.txt", "a\n");
+    bench.repo.commit("a");
+    bench.review().ends(0);
+    assert_eq!(bench.sidecar("ann")["coverage"], "none");
+}
