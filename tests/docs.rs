@@ -9,5 +9,7 @@
 mod architecture;
 #[path = "docs/changelog.rs"]
 mod changelog;
+#[path = "docs/readme.rs"]
+mod readme;
 #[path = "docs/targets.rs"]
 mod targets;
