@@ -131,6 +131,14 @@ codes! {
     /// The revision that is to be judged names more than one of branch, remote-tracking branch
     /// and tag.
     HeadAmbiguous = "RL0126", Refused;
+    /// A new working tree would lie inside a repository.
+    WorktreeInside = "RL0127", Refused;
+    /// The place or the branch of a new working tree is taken.
+    WorktreeTaken = "RL0128", Refused;
+    /// Removing the working tree would lose something.
+    WorktreeAtRisk = "RL0129", Refused;
+    /// The folder is no working tree that can be removed.
+    WorktreeNotRemovable = "RL0130", Refused;
     /// The content moved during the last round.
     SourceMoved = "RL0201", Stale;
     /// The merge base changed or the base was rewound.
@@ -161,6 +169,10 @@ codes! {
     PromotionFailed = "RL0503", ToolFailed;
     /// Run-loop met a case it does not know.
     Internal = "RL0504", ToolFailed;
+    /// A working tree could not be prepared, or not be removed.
+    WorktreeFailed = "RL0505", ToolFailed;
+    /// Something that a dead run left could not be removed.
+    CleanupIncomplete = "RL0506", ToolFailed;
     /// Interrupted.
     Interrupted = "RL0801", Interrupted;
     /// Terminated.
