@@ -25,6 +25,10 @@
 //!   kernel then kills the program itself; an engine that lives ends what is left in the guard's
 //!   session. A process that had left that session *and* lost its parent is then nobody's proven
 //!   descendant and stays. The job counts as not gone, so nothing it could reach is used again.
+//! - A tree that respawns is caught by who is faster. Members that live for some milliseconds are
+//!   caught at once; dozens of families that do nothing but fork can keep a busy machine from
+//!   giving the guard the time it needs. It tries for half a minute, and says that they are not
+//!   gone; only a control group could do more.
 //! - What another service starts on request (cron, systemd, a container daemon, ssh) is no
 //!   descendant. What runs as another user (sudo) may refuse the signal; then the job is not gone.
 //! - Other processes of the same user can write to the capture folder. While the engine lives it

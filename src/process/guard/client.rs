@@ -14,12 +14,16 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::process::command::Command;
+use crate::process::guard::budget::used_up;
 use crate::process::guard::order::{Order, Report, Request};
 use crate::process::guard::orphans;
 use crate::process::guard::outcome::Outcome;
 use crate::process::guard::program::{ARGUMENT, GuardProgram};
+use crate::process::guard::tree::UNDER_KILL;
 use crate::process::supervise::Supervision;
 
+/// How much later than it should a guard may tell of the end, on a busy machine.
+const SLACK: Duration = Duration::from_mins(1);
 /// How long a guard that has told everything may take to exit.
 const EXIT: Duration = Duration::from_secs(5);
 
@@ -30,7 +34,7 @@ pub(crate) enum Told {
     Ended(Box<Outcome>),
     /// Nothing was started: the guard could not do its part.
     Refused(String),
-    /// Nothing: the guard was killed.
+    /// Nothing: the guard was killed, or stopped for so long that it was killed.
     Nothing,
 }
 
@@ -89,9 +93,18 @@ impl Guarded {
                 }
                 std::future::pending().await
             };
+            // A guard that is stopped (by its own job, say) would hold the run for ever.
+            let ending = limits.grace.saturating_add(UNDER_KILL + SLACK);
+            let overdue = async {
+                stop.cancelled().await;
+                used_up(ending).await;
+            };
             tokio::select! {
+                biased;
                 told = listen(reports) => told,
                 told = speaking => told,
+                () = used_up(limits.budget.saturating_add(ending)) => Told::Nothing,
+                () = overdue => Told::Nothing,
             }
         };
         if matches!(told, Told::Nothing)

@@ -100,7 +100,7 @@ impl CaptureFolder {
             file.write_all(bytes)?;
             file.sync_all()?;
             renameat(&self.descriptor, TEMPORARY, &self.descriptor, OUTCOME)
-                .map_err(|errno| at("renamed", &self.path.join(TEMPORARY), errno))?;
+                .map_err(|errno| at("renamed", self.path.join(TEMPORARY), errno))?;
             fsync(&self.descriptor).map_err(io::Error::from)
         });
         if written.is_err() {
@@ -114,7 +114,7 @@ impl CaptureFolder {
     pub(crate) fn lock(&self) -> io::Result<fs_err::File> {
         let file = self.create(LOCK)?;
         flock(&file, FlockOperation::NonBlockingLockExclusive)
-            .map_err(|errno| at("locked", &self.path.join(LOCK), errno))?;
+            .map_err(|errno| at("locked", self.path.join(LOCK), errno))?;
         Ok(file)
     }
     /// Whether a guard holds the lock.
@@ -127,7 +127,7 @@ impl CaptureFolder {
                 Ok(()) => return Ok(false),
                 Err(Errno::WOULDBLOCK) => return Ok(true),
                 Err(Errno::INTR) => {}
-                Err(errno) => return Err(at("probed", &self.path.join(LOCK), errno)),
+                Err(errno) => return Err(at("probed", self.path.join(LOCK), errno)),
             }
         }
     }

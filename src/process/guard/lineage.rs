@@ -1,14 +1,15 @@
 //! Who descends from whom, as the kernel says, and signals to nobody else.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::io::{self, Read as _};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 
 /// A process, told apart from a later one with the same number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProcessId {
     /// Its number.
@@ -30,8 +31,13 @@ pub(crate) struct Seen {
 impl Seen {
     /// Looks at one process; `None` when there is none of that number.
     pub(crate) fn look(pid: i32) -> io::Result<Option<Self>> {
-        match fs_err::read(format!("/proc/{pid}/stat")) {
-            Ok(line) => Self::parse(pid, &line)
+        // One read: the fields that are of interest lie far before the end of the buffer, and a
+        // tree that forks all the time is only caught by who looks fast.
+        let mut line = [0; 1024];
+        let read = fs_err::File::open(format!("/proc/{pid}/stat"))
+            .and_then(|mut file| file.read(&mut line));
+        match read {
+            Ok(length) => Self::parse(pid, &line[..length])
                 .map(Some)
                 .ok_or_else(|| io::Error::other("unreadable process state")),
             // Gone in between: `open` says not found, `read` says no such process.
@@ -79,7 +85,7 @@ pub(crate) enum Root {
 }
 
 impl Root {
-    fn holds(self, seen: &Seen) -> bool {
+    pub(crate) fn holds(self, seen: &Seen) -> bool {
         match self {
             Self::Child(parent) => seen.parent == parent,
             Self::Session(leader) => seen.session == leader && seen.id.pid != leader,
@@ -100,12 +106,27 @@ pub(crate) struct Lineage {
 
 impl Lineage {
     pub(crate) fn of(root: Root) -> io::Result<Self> {
-        let mut all = Vec::new();
+        Self::while_seen(root, |_| {})
+    }
+    /// The same, with something done to each process that the root itself holds as soon as it is
+    /// seen.
+    pub(crate) fn while_seen(root: Root, mut at_once: impl FnMut(&Seen)) -> io::Result<Self> {
+        // The numbers first: the kernel lists them upwards, and a tree that forks faster than
+        // its members are looked at would make the list endless.
+        let mut pids = Vec::new();
         for entry in fs_err::read_dir("/proc")? {
             let name = entry?.file_name();
-            if let Some(pid) = name.to_str().and_then(|name| name.parse::<i32>().ok())
-                && let Some(seen) = Seen::look(pid)?
-            {
+            pids.extend(name.to_str().and_then(|name| name.parse::<i32>().ok()));
+        }
+        // The newest first: of a tree that respawns, they are the ones that live, and a busy
+        // machine may give us little time before they are gone as well.
+        pids.sort_unstable_by_key(|pid| Reverse(*pid));
+        let mut all = Vec::with_capacity(pids.len());
+        for pid in pids {
+            if let Some(seen) = Seen::look(pid)? {
+                if root.holds(&seen) {
+                    at_once(&seen);
+                }
                 all.push(seen);
             }
         }
@@ -262,13 +283,11 @@ mod tests {
     /// Scenario H15: a process that took over a number is not signalled.
     #[test]
     fn a_number_with_another_start_time_is_not_hit() {
-        let mut other = std::process::Command::from(
-            crate::process::command::Command::new("/bin/sleep", "/")
-                .arg("1000")
-                .prepared(),
-        )
-        .spawn()
-        .unwrap();
+        let mut other = crate::process::command::Command::new("/bin/sleep", "/")
+            .arg("1000")
+            .prepared()
+            .spawn()
+            .unwrap();
         let own = Root::Child(rustix::process::getpid().as_raw_nonzero().get());
         let pid = i32::try_from(other.id()).unwrap();
         let now = Seen::look(pid).unwrap().unwrap();

@@ -25,7 +25,7 @@ pub struct Outcome {
     pub stopped: Option<StopReason>,
     /// Whether every process of the job is proven gone.
     pub gone: bool,
-    /// What was still seen of it, if not.
+    /// What was still seen of it, if not; the first hundred.
     pub left: Vec<ProcessId>,
     /// When it was started, by the machine's clock.
     pub started_at: Timestamp,

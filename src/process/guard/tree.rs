@@ -4,6 +4,7 @@
 //! keeps its number, and with it its group's, so a signal can never reach a stranger that was
 //! given the same one (scenario H15).
 
+use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ExitStatus, Stdio};
@@ -12,7 +13,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpgid, getpid, kill_process,
-    kill_process_group, waitid, waitpid,
+    kill_process_group, wait, waitid, waitpid,
 };
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::signal::unix::{Signal as Arrivals, SignalKind, signal};
@@ -26,7 +27,12 @@ use crate::process::unix;
 
 /// How long a tree may take to vanish under KILL; more than that and something hangs in the
 /// kernel or is not ours to signal.
-const UNDER_KILL: Duration = Duration::from_secs(15);
+pub(crate) const UNDER_KILL: Duration = Duration::from_secs(30);
+/// The pauses between two turns of KILL that meet nobody new.
+const SHORT: Duration = Duration::from_millis(1);
+const LONG: Duration = Duration::from_millis(20);
+/// How many of those that stay are named.
+const NAMED: usize = 100;
 /// How often orphans that died are looked for at most.
 const REAPING: Duration = Duration::from_millis(50);
 
@@ -211,58 +217,82 @@ impl Tree {
         let agent = raw(self.agent);
         Lineage::of(self.root).map_or(Others::Unknown, |lineage| {
             self.reap(&lineage);
-            match lineage.living().any(|seen| seen.id.pid != agent) {
-                true => Others::Some,
-                false => Others::None,
+            if lineage.living().any(|seen| seen.id.pid != agent) {
+                Others::Some
+            } else {
+                Others::None
             }
         })
     }
 
-    /// KILL for everybody, again and again until the kernel says that no child is left: who forks
-    /// meanwhile is met in the next turn, and of a tree that is killed whole in each turn less is
-    /// left than it can grow.
+    /// KILL for everybody, again and again until the kernel says that no child is left.
+    ///
+    /// Who forks meanwhile is met in the next turn. A tree that respawns is caught because its
+    /// members are killed the moment they are seen, and because no turn waits while new ones are.
     async fn kill(&mut self) -> Remains {
         let deadline = Instant::now() + UNDER_KILL;
-        let mut pause = Duration::from_millis(1);
+        let mut pause = SHORT;
         let mut status = None;
         let mut reaped = false;
+        let mut before = BTreeSet::new();
         loop {
             if !reaped {
-                // In one stroke: a fork cannot escape a signal to its group.
+                // In one stroke: a fork cannot escape a signal to its group. Last when its leader
+                // has exited, whose number is given up then.
+                let exited = self.has_exited();
                 kill_process_group(self.agent, Signal::KILL).ok();
-                kill_process(self.agent, Signal::KILL).ok();
+                if exited {
+                    status = self.child.wait().ok();
+                    reaped = true;
+                } else {
+                    kill_process(self.agent, Signal::KILL).ok();
+                }
             }
-            let agent = raw(self.agent);
-            let lineage = Lineage::of(self.root).ok();
-            if let Some(lineage) = &lineage {
-                lineage.signal(&[Signal::KILL], |seen| seen.id.pid != agent);
-                self.reap(lineage);
-            }
-            let others = lineage
-                .as_ref()
-                .is_some_and(|lineage| lineage.living().any(|seen| seen.id.pid != agent));
-            if !reaped && !others && self.has_exited() {
-                status = self.child.wait().ok();
-                reaped = true;
-            }
-            if reaped && !has_children() {
+            let living = self.kill_descendants();
+            let gone = reaped && !reap_any();
+            if gone || Instant::now() >= deadline {
                 return Remains {
                     status,
-                    gone: true,
-                    left: Vec::new(),
+                    gone,
+                    left: living.into_iter().take(NAMED).collect(),
                 };
             }
-            if Instant::now() >= deadline {
-                let left = lineage.iter().flat_map(Lineage::living);
-                return Remains {
-                    status,
-                    gone: false,
-                    left: left.map(|seen| seen.id).collect(),
-                };
+            if living.is_subset(&before) {
+                sleep(pause).await;
+                pause = (pause * 2).min(LONG);
+            } else {
+                tokio::task::yield_now().await;
+                pause = SHORT;
             }
-            sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_millis(20));
+            before = living;
         }
+    }
+
+    /// Kills and reaps every descendant that is seen, the program itself left out; those that
+    /// lived.
+    fn kill_descendants(&self) -> BTreeSet<ProcessId> {
+        let agent = raw(self.agent);
+        let mut living = BTreeSet::new();
+        let lineage = Lineage::while_seen(self.root, |child| {
+            let Some(pid) = Pid::from_raw(child.id.pid).filter(|pid| *pid != self.agent) else {
+                return;
+            };
+            // Ours, and so of this number until we reap it.
+            if child.lives() {
+                kill_process(pid, Signal::KILL).ok();
+                living.insert(child.id);
+            }
+            waitpid(Some(pid), WaitOptions::NOHANG).ok();
+        });
+        // Unreadable: the group was signalled, and the kernel's word is waited for in any case.
+        if let Ok(lineage) = lineage {
+            lineage.signal(&[Signal::KILL], |seen| {
+                seen.id.pid != agent && !self.root.holds(seen)
+            });
+            let others = lineage.living().filter(|seen| seen.id.pid != agent);
+            living.extend(others.map(|seen| seen.id));
+        }
+        living
     }
 }
 
@@ -275,10 +305,15 @@ enum Others {
     Unknown,
 }
 
-/// Whether this process has a child, dead or alive; when in doubt, it has.
-fn has_children() -> bool {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-    waitid(WaitId::All, options).err() != Some(Errno::CHILD)
+/// Reaps every child that is dead; whether a living one is left, and when in doubt, it is.
+fn reap_any() -> bool {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(None) => return true,
+            Err(error) => return error != Errno::CHILD,
+        }
+    }
 }
 
 fn raw(pid: Pid) -> i32 {

@@ -44,19 +44,10 @@ impl Wishes {
         let [terminate, interrupt, hang_up] = &mut self.told;
         loop {
             let wish = tokio::select! {
-                read = engine.read(&mut byte), if engine_lives => match read {
-                    Ok(1..) => match Request::from_byte(byte[0]) {
-                        Some(Request::Stop) => stop(StopReason::Asked),
-                        Some(Request::Budget) => stop(StopReason::Budget),
-                        Some(Request::Kill) => Wish { now: true, ..stop(StopReason::Asked) },
-                        // An engine that speaks otherwise is none that we can serve.
-                        None => stop(StopReason::EngineGone),
-                    },
-                    Ok(0) | Err(_) => {
-                        engine_lives = false;
-                        stop(StopReason::EngineGone)
-                    }
-                },
+                read = engine.read(&mut byte), if engine_lives => {
+                    engine_lives = matches!(read, Ok(1..));
+                    asked(engine_lives.then(|| Request::from_byte(byte[0])).flatten())
+                }
                 Some(()) = terminate.recv() => stop(StopReason::GuardTold),
                 Some(()) = interrupt.recv() => stop(StopReason::GuardTold),
                 Some(()) = hang_up.recv() => stop(StopReason::GuardTold),
@@ -66,6 +57,19 @@ impl Wishes {
                 so_far.now |= wish.now;
             });
         }
+    }
+}
+
+/// What a request means. None: the engine is gone, or is none that we understand.
+fn asked(request: Option<Request>) -> Wish {
+    match request {
+        Some(Request::Stop) => stop(StopReason::Asked),
+        Some(Request::Budget) => stop(StopReason::Budget),
+        Some(Request::Kill) => Wish {
+            now: true,
+            ..stop(StopReason::Asked)
+        },
+        None => stop(StopReason::EngineGone),
     }
 }
 
