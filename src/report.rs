@@ -10,6 +10,7 @@ pub mod human;
 pub mod ndjson;
 pub mod public;
 pub mod run;
+pub mod scope;
 pub mod short_id;
 pub mod table;
 pub mod text;

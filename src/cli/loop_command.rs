@@ -13,7 +13,7 @@ use crate::domain::end::End;
 use crate::domain::event::Event;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
-use crate::domain::run_spec::{BaseSpec, RunSpec};
+use crate::domain::run_spec::BaseSpec;
 use crate::domain::summary::RunState;
 use crate::engine::{InputKind, State};
 use crate::git::ReviewStore;
@@ -44,10 +44,10 @@ pub(crate) fn run(
         )
     })?;
     let validated = validate(args, argv, environment, &stamp)?;
+    output::progress(&output::printable(&opening(&validated)));
     for notice in &validated.notices {
         output::note(notice);
     }
-    output::note(&opening(&validated.spec));
     let state_folder = StateFolder::open(&validated.repository.common_dir)?;
     let run = validated.spec.loop_id;
     let lock = RunLock::acquire(&state_folder, &validated.repository.source_root, run)?;
@@ -73,7 +73,8 @@ pub(crate) fn run(
         &state_folder.run_path(run),
     );
     match format {
-        Format::Human => output::data(&report.human()),
+        // The command itself says why it failed, on stderr.
+        Format::Human => output::data(&report.without_end()),
         Format::Json => output::data(&report.json()?),
         Format::Ndjson => {}
     }
@@ -134,13 +135,22 @@ fn rim(
     }
 }
 
-/// The first line: source, base and head in full.
-fn opening(run: &RunSpec) -> String {
-    let base = match &run.base {
-        BaseSpec::MergeBase { given, tip, .. } => format!("{given} at {tip}"),
-        BaseSpec::StartHead { head } => format!("HEAD at {head}"),
+/// The first line: source, base and head in full, and who reviews.
+fn opening(validated: &Validated) -> String {
+    let run = &validated.spec;
+    let given = match &run.base {
+        BaseSpec::MergeBase { given, .. } => given,
+        BaseSpec::StartHead { .. } => "HEAD at the start",
     };
-    format!("run {}: {} against {base}", run.loop_id, run.source_root)
+    let panel: Vec<&str> = run.panel.iter().map(|slot| slot.name.as_str()).collect();
+    format!(
+        "run {}: source {}, base {} ({given}), head {}, reviewers {}",
+        run.loop_id,
+        run.source_root,
+        validated.merge_base,
+        validated.head,
+        panel.join(", ")
+    )
 }
 
 /// Tells events as they become durable.
@@ -154,6 +164,8 @@ impl Observer for Teller {
         let at = state.stamp.map_or_else(clock::now, |stamp| stamp.at);
         let public = self.follower.next(at, event);
         match self.format {
+            // The opening line has said it, before anything was made.
+            Format::Human | Format::Json if matches!(event, Event::RunStarted { .. }) => {}
             Format::Human | Format::Json => {
                 if let Some(lines) = human::lines(&public) {
                     output::progress(&lines);

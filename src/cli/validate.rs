@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::agent::find;
+use crate::agent::{command, find};
 use crate::cli::args::review::LoopArgs;
 use crate::cli::environment::Environment;
 use crate::cli::options::{self, Options};
@@ -18,6 +18,7 @@ use crate::config::settings::BaseRule;
 use crate::config::sources::{File, Sources};
 use crate::config::world::{Programs, World};
 use crate::config::{Config, load, panel, rules};
+use crate::domain::agent::AgentKind;
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
@@ -39,6 +40,10 @@ pub struct Validated {
     pub git: Git,
     /// The working tree under review, with its repository.
     pub repository: Repository,
+    /// The commit that the change is judged against, as it is now.
+    pub merge_base: Oid,
+    /// HEAD as it is now.
+    pub head: Oid,
     /// Where job folders, review trees and review stores go; not made yet.
     pub cache_root: PathBuf,
     /// Things to tell, each said once.
@@ -65,7 +70,7 @@ pub fn validate(
     let cache_root = environment.cache_root()?;
     let place = locate::locate(environment, args.worktree.as_deref())?;
     let (git, repository) = (place.git, place.source);
-    let (mut base, merge_base) = resolve_base(&git, &repository, &options.base)?;
+    let (mut base, merge_base, head) = resolve_base(&git, &repository, &options.base)?;
 
     let mut layers = sources::sources(environment, &git, &repository, &merge_base)?;
     layers.overrides.clone_from(&options.overrides);
@@ -83,6 +88,7 @@ pub fn validate(
         &repository,
         &merge_base,
     )?;
+    runnable(&panel, environment)?;
     let policy = rules::policy(&config)?;
     let review = rules::review(&config, options.isolation, options.remote_diff_only)?;
     let read_base = |path: &str| sources::at_base(&git, &repository.git_dir, &merge_base, path);
@@ -127,26 +133,26 @@ pub fn validate(
         spec,
         git,
         repository,
+        merge_base,
+        head,
         cache_root,
         notices,
     })
 }
 
-/// Resolves `--base`, and the commit whose configuration counts.
+/// Resolves `--base`: with the commit whose configuration counts, and HEAD.
 pub(crate) fn resolve_base(
     git: &Git,
     repository: &Repository,
     given: &str,
-) -> Result<(BaseSpec, Oid), Failure> {
+) -> Result<(BaseSpec, Oid, Oid), Failure> {
     let spec = base::resolve(git, repository, Some(given), base::BaseRule::MergeBase)?;
+    let head = base::head(git, repository)?;
     let merge_base = match &spec {
         BaseSpec::StartHead { head } => head.clone(),
-        BaseSpec::MergeBase { tip, .. } => {
-            let head = base::head(git, repository)?;
-            base::merge_base(git, repository, given, tip, &head)?.0
-        }
+        BaseSpec::MergeBase { tip, .. } => base::merge_base(git, repository, given, tip, &head)?.0,
     };
-    Ok((spec, merge_base))
+    Ok((spec, merge_base, head))
 }
 
 /// The configuration that the gate will see: the base's file over the defaults.
@@ -186,6 +192,23 @@ fn panel_of(
             failure
         }
     })
+}
+
+/// Asks of every agent, fallbacks too, what would otherwise be found when its turn comes
+/// (scenario T-062).
+fn runnable(panel: &[Slot], environment: &Environment) -> Result<(), Failure> {
+    let agents = panel
+        .iter()
+        .flat_map(|slot| std::iter::once(&slot.agent).chain(&slot.fallback));
+    for agent in agents {
+        match &agent.kind {
+            AgentKind::Command(program) => {
+                command::check(agent, program, environment.variables())?;
+            }
+            AgentKind::Checks | AgentKind::Human => {}
+        }
+    }
+    Ok(())
 }
 
 /// Agents that are installed and not used, when nobody reads: named, never started.

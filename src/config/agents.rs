@@ -105,6 +105,7 @@ pub fn resolve(config: &Config, name: &str, world: &World<'_>) -> Result<Agent, 
         }
         (Some(Kind::Human), None) => match &entry.command {
             Some(_) => return Err(misplaced("command", "`kind: human`")),
+            None if entry.remote => return Err(misplaced("remote", "`kind: human`")),
             None if entry.contract == Some(Contract::Json) => {
                 return Err(misplaced("contract: json", "`kind: human`"));
             }

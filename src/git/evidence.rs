@@ -12,14 +12,11 @@ mod list;
 mod listing;
 mod parts;
 mod patch;
-mod scope;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
-
-pub use scope::scope_lines;
 
 use self::blobs::Facts;
 use self::differ::{Differ, Pair, Renames};

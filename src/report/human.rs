@@ -76,13 +76,17 @@ fn say(event: &PublicEvent) -> Option<String> {
             let left: Vec<String> = left.iter().map(|item| text::line(item)).collect();
             format!("not given back: {}", left.join("; "))
         }
+        Kind::Measured { notices, .. } if notices.is_empty() => return None,
+        Kind::Measured { notices, .. } => {
+            let notices: Vec<String> = notices.iter().map(|notice| text::line(notice)).collect();
+            format!("measured again: {}", notices.join("; "))
+        }
         Kind::RoundClosed { .. } => closed(&event.event)?,
         // The end is told by the summary, and its failure by the command.
         Kind::RoundOpened
         | Kind::StepStarted { .. }
         | Kind::TreeOpened { .. }
         | Kind::ReviewOpened
-        | Kind::Measured { .. }
         | Kind::Released { .. }
         | Kind::RunClosing { .. }
         | Kind::RunEnded { .. } => return None,
@@ -94,7 +98,6 @@ fn pinned(event: &PublicEvent) -> Option<String> {
         base,
         head,
         commits,
-        behind,
         dirty,
         notices,
         ..
@@ -108,11 +111,10 @@ fn pinned(event: &PublicEvent) -> Option<String> {
     } else {
         ""
     };
-    let mut said = format!("base {base}, head {head}, tree {tree} ({commits} commits{edits})");
-    if *behind > 0 {
-        let line = format!("\n  the base branch is {behind} commits ahead");
-        said.push_str(&line);
-    }
+    let mut said = format!(
+        "base {base}, head {head}, tree {tree} ({}{edits})",
+        counted(u64::from(*commits), "commit")
+    );
     for notice in notices {
         said.push_str("\n  ");
         said.push_str(&text::line(notice));
@@ -122,25 +124,19 @@ fn pinned(event: &PublicEvent) -> Option<String> {
 
 fn evidence(kind: &Kind) -> Option<String> {
     let Kind::EvidenceMade {
-        files,
         added,
         removed,
-        parts,
-        cut,
-        unreviewed,
+        scope,
         ..
     } = kind
     else {
         return None;
     };
-    let cut = if *cut {
-        ", the prompt holds a part of it"
-    } else {
-        ""
-    };
-    let mut said = format!("{files} files, +{added} -{removed}, diff in {parts} parts{cut}");
-    for file in unreviewed {
-        let line = format!("\n  not shown ({}): {}", file.why, file.path);
+    let mut said = format!("scope, +{added} -{removed} lines");
+    for line in scope {
+        // The lines below a heading are indented.
+        let indent = line.len() - line.trim_start().len();
+        let line = format!("\n  {:indent$}{}", "", text::line(line));
         said.push_str(&line);
     }
     Some(said)
@@ -162,7 +158,7 @@ fn job_ended(kind: &Kind) -> Option<String> {
     let at = crate::domain::time::Timestamp::from_millis;
     let span = crate::report::time::span(at(0), at(*milliseconds));
     let said = match (*reading, verdict) {
-        ("review", Some(verdict)) => format!("says {verdict}, {findings} findings"),
+        ("review", Some(verdict)) => format!("says {verdict}, {}", counted(*findings, "finding")),
         ("review", None) => "its report does not count".to_owned(),
         ("invalid", _) => format!("invalid report: {}", text::line(&problems.join("; "))),
         _ => "no report".to_owned(),
@@ -201,6 +197,12 @@ fn closed(kind: &Kind) -> Option<String> {
         said.push_str(&line);
     }
     Some(said)
+}
+
+/// A number with its noun.
+fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }
 
 /// A finding in one line: number, severity, place, title.

@@ -115,6 +115,8 @@ pub enum Kind {
         cut: bool,
         /// Changed files whose bytes are not shown.
         unreviewed: Vec<UnreviewedFile>,
+        /// The same and more in lines for people: what reviewers will and will not see.
+        scope: Vec<String>,
         /// The diff's hash.
         diff_sha256: Digest,
     },
@@ -188,6 +190,8 @@ pub enum Kind {
         content_tree: Oid,
         /// Paths whose content moved.
         moved: Vec<RepoPath>,
+        /// Things to tell the user that were not told when the round opened.
+        notices: Vec<String>,
     },
     /// The evidence was published.
     Promoted {

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use run_loop::domain::evidence::{FileStatus, UnreviewedKind};
 use run_loop::domain::path::RepoPath;
-use run_loop::git::evidence::scope_lines;
+use run_loop::report::scope::scope_lines;
 
 use crate::fixture::{changed, make};
 use crate::support::repo::Repo;

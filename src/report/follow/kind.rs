@@ -11,6 +11,7 @@ use crate::domain::identity::{Pin, Trip};
 use crate::domain::job::{Ended, Job, JobOutcome, Reading};
 use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::report::public::{Kind, PanelSlot, PublicFinding, UnreviewedFile};
+use crate::report::scope::scope_lines;
 
 pub(super) fn started(spec: &RunSpec) -> Kind {
     let slots = spec.panel.iter().map(|slot| PanelSlot {
@@ -66,7 +67,7 @@ pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome) -> Kind {
             job_ended(job, outcome)
         }
         Outcome::Measured { result } => {
-            let Some(Effect::Measure { point, .. }) = requested else {
+            let Some(Effect::Measure { point, pinned, .. }) = requested else {
                 return unasked("measure");
             };
             let point = match point {
@@ -77,6 +78,10 @@ pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome) -> Kind {
                 point,
                 content_tree: again.pin.identity.content_tree.clone(),
                 moved: again.moved_paths.clone(),
+                notices: (again.pin.notices.iter())
+                    .filter(|notice| !pinned.notices.contains(notice))
+                    .cloned()
+                    .collect(),
             })
         }
         Outcome::Promoted { result } => told("promote", result, |promotion| Kind::Promoted {
@@ -135,6 +140,7 @@ fn evidence(evidence: &Evidence) -> Kind {
         parts: count(evidence.parts.len()),
         cut: evidence.is_cut(),
         unreviewed: unreviewed.collect(),
+        scope: scope_lines(evidence),
         diff_sha256: evidence.diff_sha256.clone(),
     }
 }

@@ -84,6 +84,18 @@ impl RunReport {
     /// The whole run as text for people.
     #[must_use]
     pub fn human(&self) -> String {
+        let mut said = self.without_end();
+        if let Some(failure) = &self.failure {
+            let message = text::line(&failure.to_string());
+            let next = text::line(&failure.next.to_string());
+            let line = format!("\nend\n  {message}\n  next: {next}\n");
+            said.push_str(&line);
+        }
+        said
+    }
+    /// The same without why it failed, for a command that says so itself.
+    #[must_use]
+    pub fn without_end(&self) -> String {
         let mut said = format!(
             "run {}: {}\n{}",
             self.run,
@@ -108,11 +120,6 @@ impl RunReport {
             &listed(self.left.iter().map(|item| text::line(item))),
         );
         section("files", &self.places());
-        if let Some(failure) = &self.failure {
-            let message = text::line(&failure.to_string());
-            let next = text::line(&failure.next.to_string());
-            section("end", &format!("  {message}\n  next: {next}\n"));
-        }
         said
     }
 
