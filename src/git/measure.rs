@@ -10,7 +10,7 @@ use crate::git::error::Error;
 use crate::git::object::is_ancestor;
 use crate::git::program::{Git, finish};
 use crate::git::repository::Repository;
-use crate::git::snapshot::Pinning;
+use crate::git::snapshot::{Pinning, moved as moved_to};
 use crate::git::store::ReviewStore;
 
 /// Measures the source again by the function that pinned it, and names what moved.
@@ -94,31 +94,9 @@ fn moved(git: &Git, store: &ReviewStore, old: &Oid, new: &Oid) -> Result<Vec<Rep
     Ok(paths)
 }
 
-/// What a refusal means once a round is open.
+/// What a refusal means once a round is open. Every reason that says of no move that we know it
+/// says that we do not know.
 fn translated(failure: Failure) -> Failure {
-    let moved = [
-        Code::NestedRepository,
-        Code::DirtySubmodule,
-        Code::UnreadableFile,
-        Code::FilterNotAllowed,
-        Code::OperationInProgress,
-        Code::UnbornBranch,
-    ];
-    let base = [
-        Code::BaseUnknown,
-        Code::BaseNotAncestor,
-        Code::NoCommonHistory,
-    ];
-    let code = if failure.code == Code::SourceNotQuiet {
-        Code::SourceUnquietLater
-    } else if moved.contains(&failure.code) {
-        // The content did move: to something that no snapshot can hold (T-006).
-        Code::SourceMoved
-    } else if base.contains(&failure.code) {
-        Code::BaseMoved
-    } else {
-        // Every other reason says that we do not know.
-        Code::MeasureFailed
-    };
+    let code = moved_to(failure.code).unwrap_or(Code::MeasureFailed);
     Failure { code, ..failure }
 }

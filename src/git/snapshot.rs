@@ -62,15 +62,39 @@ pub fn pin(
     Ok(pin)
 }
 
-/// In a later round a source that does not hold still is stale (4), not refused (3).
+/// In a later round a source that cannot be captured any more has moved (4), and was not refused
+/// (3): the run was under way.
 fn later(failure: Failure, round: RoundNumber) -> Failure {
-    if round.0 > 1 && failure.code == Code::SourceNotQuiet {
-        Failure {
-            code: Code::SourceUnquietLater,
-            ..failure
-        }
+    match moved(failure.code) {
+        Some(code) if round.0 > 1 => Failure { code, ..failure },
+        Some(_) | None => failure,
+    }
+}
+
+/// What a refusal means once a round was open: the source or the base moved to something that no
+/// snapshot can hold (T-006). `None` for every other reason.
+pub(crate) fn moved(code: Code) -> Option<Code> {
+    let content = [
+        Code::NestedRepository,
+        Code::DirtySubmodule,
+        Code::UnreadableFile,
+        Code::FilterNotAllowed,
+        Code::OperationInProgress,
+        Code::UnbornBranch,
+    ];
+    let base = [
+        Code::BaseUnknown,
+        Code::BaseNotAncestor,
+        Code::NoCommonHistory,
+    ];
+    if code == Code::SourceNotQuiet {
+        Some(Code::SourceUnquietLater)
+    } else if content.contains(&code) {
+        Some(Code::SourceMoved)
+    } else if base.contains(&code) {
+        Some(Code::BaseMoved)
     } else {
-        failure
+        None
     }
 }
 

@@ -87,7 +87,7 @@ fn after(world: &World, round: u32, point: MeasurePoint, reviewed: u8, content: 
                 After::Stale
             }
         }
-        Motion::Base => After::Stale,
+        Motion::Base | Motion::Unholdable => After::Stale,
         Motion::Tripped => After::Tripped,
         Motion::GitFails => After::Unknown,
     }

@@ -49,6 +49,8 @@ pub enum Motion {
     Content(u8),
     Base,
     Tripped,
+    /// The source holds something that no snapshot can hold.
+    Unholdable,
     GitFails,
 }
 
@@ -98,6 +100,7 @@ pub fn worlds() -> impl Strategy<Value = World> {
             8 => Just(Motion::Still),
             3 => (0_u8..4).prop_map(Motion::Content),
             1 => Just(Motion::Base),
+            1 => Just(Motion::Unholdable),
             1 => Just(Motion::Tripped),
             1 => Just(Motion::GitFails),
         ]
@@ -351,6 +354,9 @@ fn measure(motion: Motion, pinned: &Pin, content: &mut u8) -> Done<Remeasured> {
         }
         Motion::Base => now.identity.base = oid(202),
         Motion::Tripped => now.tripwire.hooks = Digest::of(b"a new hook"),
+        Motion::Unholdable => {
+            return Done::Err(Failure::new(Code::SourceMoved, "as scripted"));
+        }
         Motion::GitFails => return Done::Err(Failure::new(Code::MeasureFailed, "as scripted")),
     }
     Done::Ok(Remeasured {

@@ -6,6 +6,7 @@ use crate::domain::code::Code;
 use crate::domain::effect::{Done, Effect, MeasurePoint, Promotion};
 use crate::domain::event::{Event, RoundResult, Settlement};
 use crate::domain::evidence::Evidence;
+use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::glob::Glob;
 use crate::domain::id::RoundNumber;
@@ -60,10 +61,29 @@ pub(super) fn stage(state: &State, number: RoundNumber, stage: &Stage) -> Option
             result,
         } => match result {
             Done::Ok(measured) => judge(state, number, review, *point, measured),
-            Done::Err(failure) => Some(fail(failure.clone())),
+            Done::Err(failure) => Some(unmeasured(state, number, failure)),
         },
         Stage::Promoted { result, .. } => Some(promoted(number, result)),
     }
+}
+
+/// A measurement that failed. Where the source moved to something that no snapshot can hold, the
+/// round is as void as after any other move, and the next one looks again; what is not known ends
+/// the run. On the last round the failure itself says what moved.
+fn unmeasured(state: &State, round: RoundNumber, failure: &Failure) -> Event {
+    let is_last = state
+        .run
+        .as_ref()
+        .is_none_or(|run| round.0 >= run.review.max_rounds);
+    if failure.code.exit() != Exit::Stale || is_last {
+        return fail(failure.clone());
+    }
+    let result = RoundResult::Stale {
+        moved: Vec::new(),
+        base_moved: failure.code == Code::BaseMoved,
+        tripped: Vec::new(),
+    };
+    Event::RoundClosed { round, result }
 }
 
 fn pinned(state: &State, number: RoundNumber, result: &Done<Pin>) -> Option<Event> {
