@@ -95,18 +95,27 @@ fn ends_not_pass(run: &Attestation) -> bool {
 }
 
 /// A damaged run that may hold a newer verdict against this content: the index remembers that it
-/// judged it, or remembers nothing of a run that began after the approving one. Other damaged
-/// runs are no matter (scenarios G02 and V08).
+/// judged it and knows of no end before the approval, or remembers nothing of a run that began
+/// after the approving one. Other damaged runs are no matter (scenarios G02 and V08): a new review
+/// is newer than the doubt.
 pub(super) fn doubtful<'a>(
     state: &'a Attestations,
     content: &Oid,
-    approving: LoopId,
+    chosen: LoopId,
 ) -> Option<&'a DamagedRun> {
+    let approved_at = approving(state, content)
+        .into_iter()
+        .find(|approving| approving.run.run == chosen)
+        .and_then(|approving| approving.at);
+    let is_older = |damaged: &DamagedRun| match (damaged.ended_at, approved_at) {
+        (Some(ended), Some(approved)) => ended < approved,
+        (None, _) | (_, None) => false,
+    };
     state
         .damaged
         .iter()
         .find(|damaged| match &damaged.content_trees {
-            Some(trees) => trees.contains(content),
-            None => damaged.run > approving,
+            Some(trees) => trees.contains(content) && !is_older(damaged),
+            None => damaged.run > chosen,
         })
 }

@@ -53,6 +53,8 @@ pub struct DamagedRun {
     /// Content trees that the index remembers of it: a hint that it may concern what is judged.
     /// `None` when the index knows nothing of the run.
     pub content_trees: Option<Vec<Oid>>,
+    /// When it ended, as the index remembers it; `None` when it knows of no end.
+    pub ended_at: Option<Timestamp>,
 }
 
 /// Everything that this repository's state vouches for, oldest run first.
@@ -82,6 +84,7 @@ pub fn attestations(state: &StateFolder) -> Result<Attestations, Failure> {
                 run,
                 failure,
                 content_trees: Index::remembered_trees(state, run),
+                ended_at: Index::remembered_end(state, run),
             }),
         }
     }

@@ -14,6 +14,7 @@ use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::domain::oid::Oid;
 use crate::domain::summary::Summary;
+use crate::domain::time::Timestamp;
 use crate::store::file_lock::FileLock;
 use crate::store::folder::FileId;
 use crate::store::index::database::Database;
@@ -105,6 +106,13 @@ impl Index {
     pub fn remembered_trees(state: &StateFolder, run: LoopId) -> Option<Vec<Oid>> {
         let database = Database::open(&state.path().join(FILE)).ok()?;
         database.content_trees(run).ok().flatten()
+    }
+
+    /// When a run ended, as the index remembers it; `None` when it does not know of an end.
+    #[must_use]
+    pub fn remembered_end(state: &StateFolder, run: LoopId) -> Option<Timestamp> {
+        let database = Database::open(&state.path().join(FILE)).ok()?;
+        database.ended_at(run).ok().flatten()
     }
 
     fn known(&mut self, run: LoopId, stamp: Option<&str>) -> Option<RunRow> {

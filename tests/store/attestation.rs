@@ -43,7 +43,9 @@ fn g02_a_damaged_run_blocks_no_other() {
     let damaged: Vec<_> = all.damaged.iter().map(|d| d.run).collect();
     assert_eq!(damaged, [bad, run_id(20), run_id(21)]);
     assert_eq!(all.damaged[0].content_trees, Some(vec![oid('d')]));
+    assert!(all.damaged[0].ended_at.is_some());
     assert_eq!(all.damaged[1].content_trees, None);
+    assert_eq!(all.damaged[1].ended_at, None);
 }
 
 /// The journals are the truth: no edit of the index changes what is vouched for.

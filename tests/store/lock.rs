@@ -87,6 +87,21 @@ fn a_lock_is_held_against_other_processes_and_freed_by_death() {
 
 #[test]
 fn a_lock_is_not_handed_on_to_children() {
+    // In a process of its own: between fork and exec the children of other tests hold everything.
+    let alone = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "lock::hands_no_lock_on"])
+        .env("RUN_LOOP_TEST_ALONE", "1")
+        .output()
+        .unwrap();
+    assert!(alone.status.success(), "{alone:?}");
+}
+
+/// Not a test by itself: the process of the test above.
+#[test]
+fn hands_no_lock_on() {
+    if std::env::var_os("RUN_LOOP_TEST_ALONE").is_none() {
+        return;
+    }
     let place = Place::new();
     let lock = RunLock::acquire(&place.state, Path::new("/src"), run_id(1)).unwrap();
     let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavio
 use crate::domain::digest::Digest;
 use crate::domain::id::LoopId;
 use crate::domain::oid::Oid;
+use crate::domain::time::Timestamp;
 use crate::store::folder::Folder;
 use crate::store::index::News;
 use crate::store::index::row::RunRow;
@@ -112,6 +113,20 @@ impl Database {
         } else {
             Err(Error::Damaged)
         }
+    }
+    /// When a run ended; `None` when it is not known to have ended.
+    pub(super) fn ended_at(&self, run: LoopId) -> Result<Option<Timestamp>, Error> {
+        let mut query = self
+            .connection
+            .prepare_cached("SELECT stamp FROM run WHERE id = ?1")?;
+        let stamp: Option<Option<String>> = query
+            .query_row([run.to_string()], |row| row.get(0))
+            .optional()?;
+        let Some(stamp) = stamp.flatten() else {
+            return Ok(None);
+        };
+        let row = self.row(run, &stamp)?;
+        Ok(row.filter(|row| row.exit.is_some()).and_then(|row| row.at))
     }
     /// The contents that a run judged; `None` when it is not known.
     pub(super) fn content_trees(&self, run: LoopId) -> Result<Option<Vec<Oid>>, Error> {
