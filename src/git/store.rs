@@ -379,6 +379,9 @@ fn own_folder(path: &Path) -> Result<(), Failure> {
     check_ours(path)
 }
 
+/// What is wrong with a folder that others can reach.
+const OPEN: &str = "is open to other users";
+
 fn check_ours(path: &Path) -> Result<(), Failure> {
     let meta = fs_err::symlink_metadata(path).map_err(|error| unusable(path, error))?;
     let owner = rustix::process::geteuid().as_raw();
@@ -389,16 +392,19 @@ fn check_ours(path: &Path) -> Result<(), Failure> {
     } else if meta.uid() != owner {
         "belongs to another user"
     } else if meta.mode() & 0o077 != 0 {
-        "is open to other users"
+        OPEN
     } else {
         return Ok(());
     };
     let message = format!("the folder {} {wrong}", path_shown(path));
-    Err(Failure::new(Code::StateUnwritable, message).next([
-        "ls".to_owned(),
-        "-ld".to_owned(),
-        path.to_string_lossy().into_owned(),
-    ]))
+    let helps = if wrong == OPEN {
+        ["chmod", "go="]
+    } else {
+        ["ls", "-ld"]
+    };
+    let words = helps.map(str::to_owned).into_iter();
+    Err(Failure::new(Code::StateUnwritable, message)
+        .next(words.chain([path.to_string_lossy().into_owned()])))
 }
 
 fn lock_file(path: &Path) -> Result<File, Failure> {
