@@ -9,20 +9,34 @@
 
 mod support;
 
+#[path = "main_job/bad_agents.rs"]
+mod bad_agents;
+#[path = "main_job/bad_repository.rs"]
+mod bad_repository;
 #[path = "main_job/checks_only.rs"]
 mod checks_only;
+#[path = "main_job/damage.rs"]
+mod damage;
+#[path = "main_job/disk.rs"]
+mod disk;
 #[path = "main_job/env_and_remote.rs"]
 mod env_and_remote;
 #[path = "main_job/false_pass.rs"]
 mod false_pass;
+#[path = "main_job/from_the_base.rs"]
+mod from_the_base;
 #[path = "main_job/gate.rs"]
 mod gate;
 #[path = "main_job/history.rs"]
 mod history;
+#[path = "main_job/output.rs"]
+mod output;
 #[path = "main_job/pass.rs"]
 mod pass;
 #[path = "main_job/refusals.rs"]
 mod refusals;
+#[path = "main_job/scope.rs"]
+mod scope;
 #[path = "main_job/signals.rs"]
 mod signals;
 #[path = "main_job/stale.rs"]

@@ -103,3 +103,20 @@ fn an_empty_change_set_is_its_own_outcome() {
         .with("RL0117");
     assert_eq!(bench.promoted(), Vec::<String>::new());
 }
+
+/// T-006, M-065: what no snapshot can hold voids the round like any other move; the next round
+/// finds it there and ends the run as stale, naming it.
+#[test]
+fn a_nested_repository_that_appears_is_stale() {
+    let bench = Bench::new();
+    let nested = bench.repo.root().join("nested");
+    let agent = ScriptedAgent::passing().after(&format!("git init -q '{}'", nested.display()));
+    let bench = bench.reviewer("ann", &agent).ready();
+    bench
+        .review()
+        .ends(4)
+        .with("RL0201")
+        .says("nested")
+        .says("STALE: what was reviewed moved");
+    assert_eq!(bench.promoted(), Vec::<String>::new());
+}

@@ -13,6 +13,8 @@ pub struct Bench {
     pub repo: Repo,
     /// Reviewers named in the configuration at the base, in order.
     agents: Vec<(String, String)>,
+    /// Agents that are defined and not named: fallbacks.
+    spare: Vec<(String, String)>,
     extra: String,
 }
 
@@ -35,6 +37,7 @@ impl Bench {
         Self {
             repo,
             agents: Vec::new(),
+            spare: Vec::new(),
             extra: String::new(),
         }
     }
@@ -46,15 +49,26 @@ impl Bench {
     /// Adds a reviewer with more keys of its definition (`report: file`).
     #[must_use]
     pub fn reviewer_with(mut self, name: &str, agent: &ScriptedAgent, keys: &str) -> Self {
+        let definition = self.definition(name, agent, keys);
+        self.agents.push((name.to_owned(), definition));
+        self
+    }
+    /// Defines an agent that the panel does not name by itself: a fallback, or one of an entry
+    /// of [`Self::also`].
+    #[must_use]
+    pub fn spare(mut self, name: &str, agent: &ScriptedAgent, keys: &str) -> Self {
+        let definition = self.definition(name, agent, keys);
+        self.spare.push((name.to_owned(), definition));
+        self
+    }
+    fn definition(&self, name: &str, agent: &ScriptedAgent, keys: &str) -> String {
         let program = agent.install(&self.repo.beside("agents"), name);
         let keys = if keys.is_empty() {
             String::new()
         } else {
             format!(", {keys}")
         };
-        let definition = format!("{{kind: command, command: [{}]{keys}}}", program.display());
-        self.agents.push((name.to_owned(), definition));
-        self
+        format!("{{kind: command, command: [{}]{keys}}}", program.display())
     }
     /// Adds a panel entry that is no agent of ours (`checks`, `{agent: a, fallback: [b]}`).
     #[must_use]
@@ -85,7 +99,8 @@ impl Bench {
     /// Writes `run-loop.yaml` into the working tree.
     pub fn write_config(&self) {
         let mut text = String::from("version: 1\n");
-        let defined: Vec<_> = self.agents.iter().filter(|(_, d)| !d.is_empty()).collect();
+        let all = self.agents.iter().chain(&self.spare);
+        let defined: Vec<_> = all.filter(|(_, d)| !d.is_empty()).collect();
         if !defined.is_empty() {
             text.push_str("agents:\n");
             for (name, definition) in defined {
@@ -112,7 +127,7 @@ impl Bench {
         }
         command
     }
-    fn environment(&self) -> BTreeMap<&'static str, String> {
+    pub fn environment(&self) -> BTreeMap<&'static str, String> {
         // The git under test comes first on the path.
         let mut path = std::env::var("PATH").unwrap();
         if let Some(folder) = git_program().parent().filter(|folder| folder.is_absolute()) {
@@ -195,16 +210,38 @@ impl Ran {
         );
         self
     }
-    /// The reason code stands on standard error, with a next command.
+    /// The reason code stands on standard error, with a next command that can be run.
     #[track_caller]
     pub fn with(&self, code: &str) -> &Self {
         assert!(self.stderr.contains(code), "no {code} in:\n{}", self.stderr);
-        assert!(
-            self.stderr.contains("\nnext: "),
-            "no next command in:\n{}",
-            self.stderr
-        );
+        let next = self.next();
+        if next[0] == "run-loop" {
+            use clap::Parser as _;
+            let parsed = run_loop::cli::args::Cli::try_parse_from(&next);
+            assert!(
+                parsed
+                    .as_ref()
+                    .err()
+                    .is_none_or(|error| !error.use_stderr()),
+                "the next command {next:?} is none: {parsed:?}"
+            );
+        }
         self
+    }
+    /// The words of the one next command.
+    #[track_caller]
+    pub fn next(&self) -> Vec<String> {
+        let lines: Vec<&str> = self
+            .stderr
+            .lines()
+            .filter_map(|line| line.strip_prefix("next: "))
+            .collect();
+        let [line] = lines.as_slice() else {
+            unreachable!("not one next command in:\n{}", self.stderr)
+        };
+        let words = shell_words(line);
+        assert!(!words.is_empty(), "an empty next command");
+        words
     }
     #[track_caller]
     pub fn says(&self, text: &str) -> &Self {
@@ -212,6 +249,38 @@ impl Ran {
         assert!(all.contains(text), "no {text:?} in:\n{all}");
         self
     }
+}
+
+/// A line that quotes with `'` alone, in words.
+fn shell_words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quoted, mut any) = (Vec::new(), String::new(), false, false);
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => {
+                quoted = !quoted;
+                any = true;
+            }
+            '\\' if !quoted => {
+                word.extend(chars.next());
+                any = true;
+            }
+            ' ' if !quoted => {
+                if any {
+                    words.push(std::mem::take(&mut word));
+                }
+                any = false;
+            }
+            c => {
+                word.push(c);
+                any = true;
+            }
+        }
+    }
+    if any {
+        words.push(word);
+    }
+    words
 }
 
 fn walk(root: &Path, folder: &Path, found: &mut Vec<String>) {
