@@ -53,8 +53,8 @@ pub fn pin(
         pin.notices
             .extend(stale_notice(git, &repo.git_dir, resolved)?);
     }
-    pack(git, store, &pin.snapshot, &pin.identity.base)?;
-    store.hold(&format!("{}/{round}", spec.loop_id), &pin.snapshot)?;
+    let packed = pack(git, store, &pin.snapshot, &pin.identity.base)?;
+    store.hold(&format!("{}/{round}", spec.loop_id), &pin.snapshot, &packed)?;
     if spec.keep_snapshots {
         let name = format!("refs/run-loop/{}/{round}", spec.loop_id);
         keep(git, repo, store, &name, &pin)?;

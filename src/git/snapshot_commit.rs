@@ -169,13 +169,14 @@ pub(crate) fn write(
 }
 
 /// Packs everything of `snapshot ^base` into the store, so that no garbage collection in the
-/// user's repository can take it away.
+/// user's repository can take it away. Returns the pack's name, empty where there is nothing; a
+/// user's `pack.packSizeLimit` makes several, a line each.
 pub(crate) fn pack(
     git: &Git,
     store: &ReviewStore,
     snapshot: &Oid,
     base: &Oid,
-) -> Result<(), Error> {
+) -> Result<String, Error> {
     let mut command = git.on(store.git_dir()).args([
         "pack-objects",
         "--revs",
@@ -190,7 +191,15 @@ pub(crate) fn pack(
     let command = command
         .arg(store.objects().join("pack/pack"))
         .stdin(format!("{snapshot}\n^{base}\n"));
-    finish(&command).map(drop)
+    let names = String::from_utf8_lossy(&finish(&command)?)
+        .trim_end()
+        .to_owned();
+    let is_name = |line: &str| line.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if names.lines().all(is_name) {
+        Ok(names)
+    } else {
+        Err(Error::answer("git pack-objects", names.as_bytes()))
+    }
 }
 
 /// Copies a snapshot into the user's repository under a ref: `--keep-snapshots`.

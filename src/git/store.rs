@@ -5,15 +5,19 @@
 //!
 //! Layout, under `<cache root>/stores/`: `<key>/` the bare repository, `<key>.lock` the runs'
 //! lock, `<key>.build` held while it is checked or made, `<key>.damaged-<n>` what was set aside.
-//! Temporary indexes lie in `<key>/run-loop-tmp/`.
+//! Temporary indexes lie in `<key>/run-loop-tmp/`, the names of held packs in
+//! `<key>/run-loop-packs/`. The lock's own time says when a store was opened last.
+
+mod tidy;
 
 use std::fs::{DirBuilder, File};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{
-    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+    DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, OFlags, flock};
 
@@ -26,6 +30,7 @@ use crate::git::config::GitConfig;
 use crate::git::error::{Error, path_shown, shown};
 use crate::git::program::Git;
 use crate::git::repository::{ObjectFormat, Repository};
+pub use crate::git::store::tidy::Budget;
 
 /// The open review store of one repository; the shared lock goes with its last clone.
 #[derive(Debug, Clone)]
@@ -42,6 +47,20 @@ impl ReviewStore {
     /// `StateUnwritable` when the cache folder or the store is not ours or cannot be used, or when
     /// a damaged store is in use by another run.
     pub fn open(git: &Git, repo: &Repository, cache_root: &Path) -> Result<Self, Failure> {
+        Self::open_within(git, repo, cache_root, &Budget::default())
+    }
+
+    /// Opens the store as [`Self::open`] does; where no run holds it, what is beyond the budget
+    /// goes first.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_within(
+        git: &Git,
+        repo: &Repository,
+        cache_root: &Path,
+        budget: &Budget,
+    ) -> Result<Self, Failure> {
         let stores = cache_root.join("stores");
         own_folder(cache_root)?;
         own_folder(&stores)?;
@@ -51,9 +70,11 @@ impl ReviewStore {
         flock(&building, FlockOperation::LockExclusive)
             .map_err(|error| unusable(&stores, error))?;
         let lock = lock_file(&stores.join(format!("{key}.lock")))?;
+        lock.write_all_at(b"\n", 0)
+            .map_err(|error| unusable(&stores, error))?;
         let plan = Plan::of(git, repo)?;
         match plan.examine(git, &git_dir)? {
-            State::Sound => {}
+            State::Sound => tidy_alone(git, &git_dir, &lock, budget),
             State::Missing => plan.build(&git_dir)?,
             State::Damaged(what) => {
                 if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
@@ -70,6 +91,7 @@ impl ReviewStore {
             }
         }
         flock(&lock, FlockOperation::LockShared).map_err(|error| unusable(&git_dir, error))?;
+        tidy_others(&stores, &key, &lock, budget);
         let store = Self {
             git_dir,
             promisor: plan.promisor,
@@ -117,17 +139,24 @@ impl ReviewStore {
         self.promisor
     }
 
-    /// Holds a snapshot by a ref of the store, so that a later clean-up leaves it.
+    /// Holds a snapshot by a ref of the store, and its pack by a record, so that a later clean-up
+    /// leaves both. Without a pack nothing of it is new here.
     ///
     /// # Errors
-    /// `StateUnwritable` when the ref cannot be written.
-    pub fn hold(&self, name: &str, snapshot: &Oid) -> Result<(), Failure> {
+    /// `StateUnwritable` when one cannot be written.
+    pub(crate) fn hold(&self, name: &str, snapshot: &Oid, pack: &str) -> Result<(), Failure> {
         // A ref of our own store, whose format we chose, is a file: no process is needed.
-        let path = self.git_dir.join("refs/run-loop").join(name);
-        let folder = path.parent().unwrap_or(&path);
-        fs_err::create_dir_all(folder)
-            .and_then(|()| put(&path, Some(format!("{snapshot}\n").as_bytes())))
-            .map_err(|error| unusable(&path, error))
+        for (folder, text) in [
+            ("run-loop-packs", pack),
+            ("refs/run-loop", snapshot.as_str()),
+        ] {
+            let path = self.git_dir.join(folder).join(name);
+            let folder = path.parent().unwrap_or(&path);
+            fs_err::create_dir_all(folder)
+                .and_then(|()| put(&path, Some(format!("{text}\n").as_bytes())))
+                .map_err(|error| unusable(&path, error))?;
+        }
+        Ok(())
     }
 
     /// Brings the borrowed folders and the shallow boundary up to date with the repository.
@@ -136,6 +165,39 @@ impl ReviewStore {
     /// `StateUnwritable` when a file cannot be read or written.
     pub fn refresh(&self, repo: &Repository) -> Result<(), Failure> {
         refresh(&self.git_dir, repo).map_err(|error| unusable(&self.git_dir, error))
+    }
+}
+
+/// Tidies a store where no run holds it. It is never more than untidy when that fails.
+fn tidy_alone(git: &Git, git_dir: &Path, lock: &File, budget: &Budget) {
+    if flock(lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return;
+    }
+    // The file system's time: what was written is compared with nothing else.
+    let now = lock.metadata().and_then(|lock| lock.modified());
+    if let Err(error) = now.and_then(|now| tidy::rounds(git, git_dir, budget, now)) {
+        tracing::warn!(%error, "the review store could not be tidied");
+    }
+}
+
+/// How often other repositories' stores are looked at.
+const DAILY: Duration = Duration::from_hours(24);
+
+/// Tidies the stores of other repositories, once a day.
+fn tidy_others(stores: &Path, key: &str, lock: &File, budget: &Budget) {
+    let mark = stores.join("tidied");
+    let tidied = || {
+        let now = lock.metadata()?.modified()?;
+        let last = fs_err::symlink_metadata(&mark).and_then(|mark| mark.modified());
+        let is_fresh = last.is_ok_and(|last| now.duration_since(last).is_ok_and(|age| age < DAILY));
+        if !is_fresh {
+            fs_err::write(&mark, "")?;
+            tidy::stores(stores, key, budget, now)?;
+        }
+        std::io::Result::Ok(())
+    };
+    if let Err(error) = tidied() {
+        tracing::warn!(%error, "the review stores could not be tidied");
     }
 }
 

@@ -1,0 +1,249 @@
+//! Keeping the stores small: what many rounds leave goes, the oldest first.
+//!
+//! Each round's pack holds everything of its snapshot beyond its base, so a round can go without
+//! another one losing anything. Only a store that no run holds is touched; its objects are the
+//! only copy of a snapshot that a parked run goes on with, so age and number are generous.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{FlockOperation, flock};
+
+use crate::git::Git;
+use crate::git::program::finish;
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Budget {
+    /// Snapshots of one store.
+    pub rounds: usize,
+    /// Bytes of the packs of one store, and of all stores that no run holds.
+    pub bytes: u64,
+    /// How long something is kept that nobody uses.
+    pub idle: Duration,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            rounds: 64,
+            bytes: 2 << 30,
+            idle: Duration::from_hours(30 * 24),
+        }
+    }
+}
+
+/// Loose objects that are worth a process to look for those that are packed too.
+const MANY_LOOSE: usize = 512;
+
+/// A snapshot that is held.
+#[derive(Debug)]
+struct Held {
+    /// Its ref.
+    path: PathBuf,
+    /// The file that names its packs, and what it says.
+    record: PathBuf,
+    packs: Option<Vec<String>>,
+    used: SystemTime,
+}
+
+/// Drops the oldest rounds of a store beyond the budget, and what only they needed.
+///
+/// The caller holds the store alone, and writes its list of alternates anew after this.
+pub(super) fn rounds(git: &Git, store: &Path, budget: &Budget, now: SystemTime) -> io::Result<()> {
+    let packs = store.join("objects/pack");
+    let mut held = held(store)?;
+    held.sort_by_key(|round| std::cmp::Reverse(round.used));
+    let mut kept = BTreeSet::new();
+    let (mut number, mut bytes, mut is_known) = (0, 0, true);
+    for round in held {
+        let mut size = 0;
+        for pack in round.packs.iter().flatten() {
+            if !kept.contains(pack) {
+                size += size_of(&packs.join(format!("pack-{pack}.pack")))?;
+            }
+        }
+        let fits = number < budget.rounds
+            && bytes + size <= budget.bytes
+            && !is_older(round.used, budget.idle, now);
+        // The newest stays, however large it is: it is the likeliest to be gone on with.
+        if fits || number == 0 {
+            number += 1;
+            bytes += size;
+            is_known &= round.packs.is_some();
+            kept.extend(round.packs.into_iter().flatten());
+        } else {
+            fs_err::remove_file(&round.path)?;
+            gone(fs_err::remove_file(&round.record))?;
+            for path in [&round.path, &round.record] {
+                // The folder of a run goes with its last round.
+                if let Some(folder) = path.parent() {
+                    drop(fs_err::remove_dir(folder));
+                }
+            }
+        }
+    }
+    if is_known {
+        remove_packs(&packs, &kept)?;
+    }
+    let loose = remove_loose(&store.join("objects"), budget.idle, now)?;
+    if loose > MANY_LOOSE {
+        // What the user's repository has packed is no copy of ours.
+        gone(fs_err::remove_file(store.join("objects/info/alternates")))?;
+        finish(&git.on(store).args(["prune-packed", "-q"])).map_err(io::Error::other)?;
+    }
+    Ok(())
+}
+
+fn held(store: &Path) -> io::Result<Vec<Held>> {
+    let (refs, records) = (store.join("refs/run-loop"), store.join("run-loop-packs"));
+    let mut held = Vec::new();
+    for run in entries(&refs)? {
+        for path in entries(&run)? {
+            let relative = path.strip_prefix(&refs).map_err(io::Error::other)?;
+            let record = records.join(relative);
+            let packs = match fs_err::read_to_string(&record) {
+                Ok(text) => Some(text.lines().map(str::to_owned).collect()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(error) => return Err(error),
+            };
+            let used = fs_err::symlink_metadata(&path)?.modified()?;
+            held.push(Held {
+                path,
+                record,
+                packs,
+                used,
+            });
+        }
+    }
+    Ok(held)
+}
+
+/// Removes the packs that no kept round names.
+fn remove_packs(packs: &Path, kept: &BTreeSet<String>) -> io::Result<()> {
+    for path in entries(packs)? {
+        let name = path.file_stem().and_then(OsStr::to_str);
+        let is_kept = name
+            .and_then(|name| name.strip_prefix("pack-"))
+            .is_some_and(|pack| kept.contains(pack));
+        if !is_kept {
+            fs_err::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes loose objects that were not written for long, and counts the others: git writes the
+/// time of one anew when it would write it again.
+fn remove_loose(objects: &Path, idle: Duration, now: SystemTime) -> io::Result<usize> {
+    let mut left = 0;
+    for folder in entries(objects)? {
+        let is_loose = folder.file_name().is_some_and(|name| name.len() == 2);
+        if !is_loose {
+            continue;
+        }
+        for object in entries(&folder)? {
+            let used = fs_err::symlink_metadata(&object)?.modified()?;
+            if is_older(used, idle, now) {
+                fs_err::remove_file(object)?;
+            } else {
+                left += 1;
+            }
+        }
+    }
+    Ok(left)
+}
+
+/// Removes whole stores: those that were set aside or not used for long, and the least recently
+/// used ones while all together are beyond the budget. A store that a run holds stays, as does
+/// `but`. Failing to remove one is no failure of the run that asks.
+pub(super) fn stores(stores: &Path, but: &str, budget: &Budget, now: SystemTime) -> io::Result<()> {
+    let mut found = Vec::new();
+    for path in entries(stores)? {
+        let Some(name) = path.file_name().and_then(OsStr::to_str) else {
+            continue;
+        };
+        let is_folder = fs_err::symlink_metadata(&path)?.is_dir();
+        if !is_folder || name == but {
+            continue;
+        }
+        let used = match fs_err::symlink_metadata(path.with_extension("lock")) {
+            Ok(lock) if path.extension().is_none() => lock.modified()?,
+            Ok(_) | Err(_) => fs_err::symlink_metadata(&path)?.modified()?,
+        };
+        let size = size_of(&path)?;
+        found.push((used, size, path));
+    }
+    found.sort_by_key(|(used, ..)| std::cmp::Reverse(*used));
+    let mut bytes = 0;
+    for (used, size, path) in found {
+        bytes += size;
+        if bytes > budget.bytes || is_older(used, budget.idle, now) {
+            remove_store(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a store unless somebody has it open.
+fn remove_store(path: &Path) -> io::Result<()> {
+    let mut locks = Vec::new();
+    // What was set aside is in nobody's use.
+    let kinds: &[&str] = if path.extension().is_none() {
+        &["build", "lock"]
+    } else {
+        &[]
+    };
+    for kind in kinds {
+        let lock = match File::options().read(true).open(path.with_extension(kind)) {
+            Ok(lock) => lock,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Ok(());
+        }
+        locks.push(lock);
+    }
+    fs_err::remove_dir_all(path)
+}
+
+/// The bytes of a file, or of all files below a folder; what is not there has none.
+fn size_of(path: &Path) -> io::Result<u64> {
+    let meta = match fs_err::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error),
+    };
+    if !meta.is_dir() {
+        return Ok(meta.len());
+    }
+    entries(path)?.iter().map(|path| size_of(path)).sum()
+}
+
+/// What lies in a folder; nothing where there is none.
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs_err::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn is_older(used: SystemTime, idle: Duration, now: SystemTime) -> bool {
+    now.duration_since(used).is_ok_and(|age| age > idle)
+}
+
+#[cfg(test)]
+mod tests;

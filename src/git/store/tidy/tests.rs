@@ -1,0 +1,187 @@
+use std::fs::FileTimes;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use super::{Budget, rounds, stores};
+use crate::git::Git;
+
+const DAY: Duration = Duration::from_hours(24);
+
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + 20_000 * DAY
+}
+
+fn put(path: &Path, bytes: &[u8], age: Duration) {
+    fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+    fs_err::write(path, bytes).unwrap();
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    file.set_times(FileTimes::new().set_modified(now() - age))
+        .unwrap();
+}
+
+/// A round whose pack has this many bytes.
+fn round(store: &Path, name: &str, pack: &str, bytes: usize, age: Duration) {
+    put(&store.join("refs/run-loop").join(name), b"oid\n", age);
+    let record = format!("{pack}\n");
+    put(
+        &store.join("run-loop-packs").join(name),
+        record.as_bytes(),
+        age,
+    );
+    for kind in ["pack", "idx"] {
+        let file = store.join(format!("objects/pack/pack-{pack}.{kind}"));
+        put(&file, &vec![0; bytes], age);
+    }
+}
+
+fn tidy(store: &Path, budget: Budget) {
+    // No step that these tests reach starts git.
+    let git = Git::find(&std::ffi::OsString::from("/usr/bin:/bin:/usr/local/bin")).unwrap();
+    rounds(&git, store, &budget, now()).unwrap();
+}
+
+fn is_there(store: &Path, name: &str, pack: &str) -> bool {
+    let all = [
+        store.join("refs/run-loop").join(name),
+        store.join("run-loop-packs").join(name),
+        store.join(format!("objects/pack/pack-{pack}.pack")),
+        store.join(format!("objects/pack/pack-{pack}.idx")),
+    ];
+    let there = all.iter().filter(|path| path.exists()).count();
+    assert!(there == 0 || there == all.len(), "{name} is half there");
+    there > 0
+}
+
+#[test]
+fn the_oldest_rounds_go_beyond_a_number_with_their_packs() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path();
+    round(store, "run/1", "aa", 10, 3 * DAY);
+    round(store, "run/2", "bb", 10, 2 * DAY);
+    round(store, "other/1", "cc", 10, DAY);
+    put(&store.join("objects/pack/tmp_pack_x"), b"", DAY);
+    tidy(
+        store,
+        Budget {
+            rounds: 2,
+            ..Budget::default()
+        },
+    );
+    assert!(!is_there(store, "run/1", "aa"));
+    assert!(is_there(store, "run/2", "bb"));
+    assert!(is_there(store, "other/1", "cc"));
+    assert!(
+        !store.join("objects/pack/tmp_pack_x").exists(),
+        "what a crash left"
+    );
+    tidy(
+        store,
+        Budget {
+            rounds: 1,
+            ..Budget::default()
+        },
+    );
+    assert!(
+        !store.join("refs/run-loop/run").exists(),
+        "no empty folder stays"
+    );
+}
+
+#[test]
+fn bytes_and_age_count_too_and_the_newest_round_always_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path();
+    round(store, "run/1", "aa", 10, 3 * DAY);
+    round(store, "run/2", "bb", 10, 2 * DAY);
+    tidy(
+        store,
+        Budget {
+            bytes: 15,
+            ..Budget::default()
+        },
+    );
+    assert!(!is_there(store, "run/1", "aa"));
+    tidy(
+        store,
+        Budget {
+            bytes: 1,
+            idle: DAY,
+            ..Budget::default()
+        },
+    );
+    assert!(is_there(store, "run/2", "bb"));
+}
+
+#[test]
+fn a_pack_of_a_kept_round_stays_whoever_else_named_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path();
+    round(store, "run/1", "aa", 10, 3 * DAY);
+    round(store, "run/2", "aa", 10, 2 * DAY);
+    tidy(
+        store,
+        Budget {
+            rounds: 1,
+            ..Budget::default()
+        },
+    );
+    assert!(is_there(store, "run/2", "aa"));
+    assert!(!store.join("refs/run-loop/run/1").exists());
+}
+
+#[test]
+fn a_kept_round_whose_pack_is_not_known_keeps_every_pack() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path();
+    round(store, "run/1", "aa", 10, 3 * DAY);
+    round(store, "run/2", "bb", 10, 2 * DAY);
+    fs_err::remove_file(store.join("run-loop-packs/run/2")).unwrap();
+    tidy(
+        store,
+        Budget {
+            rounds: 1,
+            ..Budget::default()
+        },
+    );
+    assert!(store.join("objects/pack/pack-aa.pack").exists());
+    assert!(store.join("objects/pack/pack-bb.pack").exists());
+}
+
+#[test]
+fn loose_objects_go_by_age_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path();
+    put(&store.join("objects/aa/old"), b"", 40 * DAY);
+    put(&store.join("objects/aa/new"), b"", 20 * DAY);
+    put(&store.join("objects/info/alternates"), b"", 40 * DAY);
+    tidy(store, Budget::default());
+    assert!(!store.join("objects/aa/old").exists());
+    assert!(store.join("objects/aa/new").exists());
+    assert!(store.join("objects/info/alternates").exists());
+}
+
+#[test]
+fn stores_that_nobody_uses_go_the_least_recently_used_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let store = |key: &str, age: Duration| {
+        put(&root.join(key).join("objects/aa/one"), &[0; 10], age);
+        put(&root.join(format!("{key}.lock")), b"", age);
+        put(&root.join(format!("{key}.build")), b"", age);
+    };
+    store("mine", 50 * DAY);
+    store("old", 40 * DAY);
+    store("third", 3 * DAY);
+    store("second", 2 * DAY);
+    store("held", 4 * DAY);
+    let held = std::fs::File::open(root.join("held.lock")).unwrap();
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockShared).unwrap();
+    let budget = Budget {
+        bytes: 15,
+        ..Budget::default()
+    };
+    stores(root, "mine", &budget, now()).unwrap();
+    let there = |key: &str| root.join(key).exists();
+    assert!(there("mine") && there("second") && there("held"));
+    assert!(!there("old") && !there("third"));
+}
