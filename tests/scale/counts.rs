@@ -1,0 +1,166 @@
+//! Counts of one round, taken from outside: by a git that writes down how it was called.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use run_loop::domain::event::Event;
+use run_loop::store::{Journal, StateFolder};
+
+use crate::support::agents::ScriptedAgent;
+use crate::support::bench::{Bench, Ran};
+use crate::support::repo::git_program;
+
+/// A panel of readers that all pass.
+fn panel(size: usize) -> Bench {
+    (0..size)
+        .fold(Bench::new(), |bench, number| {
+            bench.reviewer(&format!("reader-{number}"), &ScriptedAgent::passing())
+        })
+        .ready()
+}
+
+/// Runs the main job with a git that writes a line for each of its processes.
+fn counted(bench: &Bench) -> Vec<String> {
+    let log = bench.repo.beside("git-log");
+    let folder = bench.repo.beside("counting");
+    std::fs::create_dir(&folder).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let real = std::env::split_paths(&path)
+        .map(|folder| folder.join(git_program()))
+        .find(|file| file.is_file())
+        .unwrap();
+    let script = folder.join("git");
+    let text = format!(
+        "#!/bin/sh\nprintf '%s\\n' \"$*\" >> '{}'\nexec '{}' \"$@\"\n",
+        log.display(),
+        real.display()
+    );
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = bench.command(&["--base", "main", "--review-only"]);
+    command.env("PATH", format!("{}:{path}", folder.display()));
+    Ran::of(&command.output().unwrap()).ends(0);
+    let text = std::fs::read_to_string(log).unwrap();
+    // Settings come first, and the command is the first word that is neither `-c`, nor a setting,
+    // nor an option.
+    text.lines().map(subcommand).collect()
+}
+
+fn subcommand(line: &str) -> String {
+    let mut words = line.split(' ');
+    while let Some(word) = words.next() {
+        if word == "-c" {
+            words.next();
+        } else if !word.starts_with('-') {
+            return word.to_owned();
+        }
+    }
+    line.to_owned()
+}
+
+/// Every event of the only run.
+fn events(bench: &Bench) -> Vec<Event> {
+    let state = StateFolder::find(&bench.repo.root().join(".git")).unwrap();
+    let state = state.unwrap();
+    let [run] = *state.run_ids().unwrap() else {
+        unreachable!("one run");
+    };
+    let entries = Journal::load(&state, run).unwrap();
+    entries.into_iter().map(|entry| entry.event).collect()
+}
+
+/// Inputs: each is one durable commit, with all that follows from it.
+fn commits(bench: &Bench) -> usize {
+    let is_input = |event: &Event| {
+        matches!(
+            event,
+            Event::RunStarted { .. } | Event::StopRequested { .. } | Event::EffectDone { .. }
+        )
+    };
+    events(bench).iter().filter(|event| is_input(event)).count()
+}
+
+/// Issue 3: three pins a round, whatever the panel's size; processes and commits grow with the
+/// panel by a fixed number for each slot.
+#[test]
+fn a_round_takes_three_captures_and_each_slot_a_fixed_number_of_processes_and_commits() {
+    let (few, many) = (1, 5);
+    let (small, large) = (panel(few), panel(many));
+    let (one, five) = (counted(&small), counted(&large));
+    let captures = |log: &[String]| log.iter().filter(|word| *word == "write-tree").count();
+    assert_eq!(captures(&one), 3, "{one:?}");
+    assert_eq!(captures(&five), 3, "{five:?}");
+    let processes = one.len();
+    assert!(processes <= 80, "{processes} git processes: {one:?}");
+    let more = (five.len() - one.len()).div_ceil(many - few);
+    assert!(
+        more <= 10,
+        "{more} git processes more for each slot: {five:?}"
+    );
+    let more = (commits(&large) - commits(&small)).div_ceil(many - few);
+    assert!(more <= 4, "{more} durable commits for each job");
+}
+
+/// A capture reads again only what changed, each of the three times.
+#[test]
+fn a_capture_hashes_only_the_files_that_changed() {
+    let bench = Bench::new();
+    for number in 0..50 {
+        bench
+            .repo
+            .write(&format!("many/{number}.txt"), "the same\n");
+    }
+    bench.repo.write(".gitattributes", "* filter=counted\n");
+    let bench = bench.reviewer("ann", &ScriptedAgent::passing()).ready();
+    let hashed = bench.repo.beside("hashed");
+    let config = format!(
+        "[filter \"counted\"]\n\tclean = \"echo %f >> '{}'; cat\"\n",
+        hashed.display()
+    );
+    std::fs::write(bench.repo.beside("home").join(".gitconfig"), config).unwrap();
+    let root = bench.repo.root();
+    // Older than the index: git looks twice at what it cannot tell apart by time.
+    for file in files(root) {
+        let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_577_836_800);
+        let opened = std::fs::OpenOptions::new().write(true).open(file).unwrap();
+        opened
+            .set_times(std::fs::FileTimes::new().set_modified(old))
+            .unwrap();
+    }
+    bench.repo.git(&["update-index", "-q", "--refresh"]);
+    bench.repo.write("many/7.txt", "edited\n");
+    bench.repo.write("many/8.txt", "edited too\n");
+    bench.repo.write("untracked.txt", "new\n");
+    bench
+        .run(&[
+            "--base",
+            "main",
+            "--review-only",
+            "--allow-filter",
+            "counted",
+        ])
+        .ends(0);
+    let text = std::fs::read_to_string(&hashed).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    let thrice = ["many/7.txt", "many/8.txt", "untracked.txt"].map(|path| [path; 3]);
+    assert_eq!(lines, thrice.concat());
+}
+
+/// The files of the working tree, git's own left out.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.ends_with(".git") {
+            continue;
+        }
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found
+}
