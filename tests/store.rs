@@ -6,6 +6,8 @@
     reason = "tests look at the world without the product's adapters"
 )]
 
+mod support;
+
 #[path = "store/artifacts.rs"]
 mod artifacts;
 #[path = "store/attestation.rs"]

@@ -12,6 +12,12 @@ pub mod agents;
 pub mod bench;
 pub mod repo;
 
+/// Says that a test could not be run here: past the capture of output, so that it is seen.
+pub fn skipped(why: &str) {
+    use std::io::Write as _;
+    drop(writeln!(std::io::stderr(), "SKIPPED: {why}"));
+}
+
 /// The program that guards are started from: the one that was built with the tests.
 pub fn guard() -> run_loop::process::guard::GuardProgram {
     run_loop::process::guard::GuardProgram::at(env!("CARGO_BIN_EXE_run-loop"))

@@ -117,6 +117,11 @@ proptest! {
         driver.input(InputKind::Resume);
         prop_assert_eq!(driver.journal.len(), before);
     }
+}
+
+proptest! {
+    // One law each, which the orders above would break too: fewer worlds find it.
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// A request to stop at any moment ends the run as stopped, or as it would have ended where
     /// its end was already decided; never as approved where it would not have been.

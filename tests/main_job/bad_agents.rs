@@ -4,6 +4,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::agents::{ScriptedAgent, quote, within};
 use crate::support::bench::{Bench, Ran};
+use crate::support::skipped;
 
 /// T-108: TERM, grace, KILL; a perfect report of a job that we stopped is no verdict.
 #[test]
@@ -111,7 +112,7 @@ fn a_person_at_a_terminal_passes_or_does_not() {
     ] {
         let bench = with_a_person();
         let Some(ran) = at_a_terminal(&bench, typed) else {
-            eprintln!("SKIPPED: no script(1) of util-linux is here to make a terminal");
+            skipped("no script(1) of util-linux is here to make a terminal");
             return;
         };
         ran.ends(code);

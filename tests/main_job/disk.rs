@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::agents::ScriptedAgent;
 use crate::support::bench::Bench;
+use crate::support::skipped;
 
 /// A small file system mounted on a folder.
 struct Disk(PathBuf);
@@ -33,7 +34,7 @@ impl Disk {
         if mounted.is_ok_and(|status| status.success()) {
             return Some(Self(folder.to_owned()));
         }
-        eprintln!("SKIPPED: no file system can be mounted here (this test needs root)");
+        skipped("no file system can be mounted here (tests of bad disks need root)");
         None
     }
 }
