@@ -18,6 +18,7 @@ mod completions;
 mod config_show;
 mod config_trust;
 mod demo;
+mod diagnostics;
 pub mod environment;
 mod explain;
 mod gate;
@@ -49,6 +50,7 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> Exit {
     let given = format_of(&cli);
     let mut format = given.unwrap_or(Format::Human);
     let result = Environment::capture().and_then(|environment| {
+        diagnostics::start(&environment)?;
         format = output::format(given, &environment)?;
         dispatch(cli, &argv, &environment, format)
     });

@@ -136,6 +136,7 @@ impl Performing {
 
     fn start(&mut self, id: EffectId, effect: Effect, state: &State) {
         let stop = CancellationToken::new();
+        tracing::debug!(effect = id.0, "performing");
         self.stops.insert(id, stop.clone());
         let (rim, sender, kill) = (
             Arc::clone(&self.rim),

@@ -74,12 +74,26 @@ impl Rim {
             })?;
         Ok(self.cache.join(relative))
     }
-    /// The parts of the diff that stand in the prompt.
+    /// The parts of the diff that stand in the prompt, after the round's evidence was found to be
+    /// what it was when it was made: it lies where a process of the same user could write.
     ///
     /// # Errors
-    /// When a part that was written is not there: nobody may be asked then.
+    /// When something of it is missing or edited: nobody may be asked then.
     pub fn parts_in_prompt(&self, evidence: &Evidence) -> Result<Vec<(String, Vec<u8>)>, Failure> {
-        let folder = PathBuf::from(&evidence.folder).join("parts");
+        let root = PathBuf::from(&evidence.folder);
+        for (name, sha256) in [
+            ("files.json", &evidence.files_sha256),
+            ("diff.patch", &evidence.diff_sha256),
+        ] {
+            let path = root.join(name);
+            let bytes = fs_err::read(&path)
+                .map_err(|error| Failure::new(Code::EvidenceFailed, error.to_string()))?;
+            if Digest::of(&bytes) != *sha256 {
+                let message = format!("{} is not what was written there", path.display());
+                return Err(Failure::new(Code::EvidenceFailed, message));
+            }
+        }
+        let folder = root.join("parts");
         let shown = evidence.parts.iter().filter(|part| part.in_prompt);
         shown
             .map(|part| {

@@ -170,3 +170,20 @@ fn a_not_pass_names_its_findings() {
         .says("src/lib.rs");
     assert_eq!(bench.promoted(), Vec::<String>::new());
 }
+
+/// V03, I04: the round's evidence is edited under a later attempt. What is there is no longer what
+/// was made, so nobody is asked and nobody passes.
+#[test]
+fn evidence_that_was_edited_is_not_shown_to_anybody() {
+    let bench = Bench::new();
+    let edits = ScriptedAgent::plain_pass().after(
+        "for f in \"$HOME\"/.cache/run-loop/evidence/*/1/diff.patch; do echo x >> \"$f\"; done",
+    );
+    let agent = ScriptedAgent::in_turn(
+        &bench.repo.beside("turn"),
+        &[edits, ScriptedAgent::passing()],
+    );
+    let bench = bench.reviewer("ann", &agent).ready();
+    bench.review().ends(5).with("RL0301").says("diff.patch");
+    assert_eq!(bench.promoted(), Vec::<String>::new());
+}

@@ -1,7 +1,7 @@
 //! A pass: promoted, with sidecars, nothing of the user's touched, nothing left behind.
 
 use crate::support::agents::{ScriptedAgent, finding};
-use crate::support::bench::Bench;
+use crate::support::bench::{Bench, Ran};
 use crate::support::repo::git;
 
 /// T-009, T-019, rows M-082 to M-085: what is promoted names the identity of its round.
@@ -170,4 +170,18 @@ fn a_line_contract_is_recorded_without_coverage() {
     bench.repo.commit("a");
     bench.review().ends(0);
     assert_eq!(bench.sidecar("ann")["coverage"], "none");
+}
+
+/// `RUN_LOOP_LOG` writes diagnostics to stderr, and a filter that is none ends 2.
+#[test]
+fn diagnostics_are_written_where_they_are_asked_for() {
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing())
+        .ready();
+    let with = |filter: &str| {
+        let mut command = bench.command(&["--base", "main", "--review-only"]);
+        Ran::of(&command.env("RUN_LOOP_LOG", filter).output().unwrap())
+    };
+    with("run_loop=[").ends(2).with("RL0013");
+    with("run_loop=debug").ends(0).says("performing");
 }
