@@ -14,6 +14,7 @@ use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 
 pub mod args;
+mod cancel;
 mod completions;
 mod config_show;
 mod config_trust;
@@ -31,6 +32,8 @@ mod loop_command;
 mod options;
 pub mod output;
 mod read;
+mod resume;
+mod running;
 mod schema;
 pub mod show;
 mod sources;
@@ -75,6 +78,8 @@ fn dispatch(
                 status::run(&args, history, out)
             })
         }
+        Some(Command::Resume(args)) => resume::run(&args, environment, format),
+        Some(Command::Cancel(args)) => cancel::run(&args, environment, format),
         Some(Command::List(args)) => {
             read::with_history(&args.repository, environment, format, |history, out| {
                 list::run(&args, history, out)
@@ -112,6 +117,7 @@ fn format_of(cli: &Cli) -> Option<Format> {
         None => cli.review.output.format,
         Some(Command::Gate(args)) => args.output.format,
         Some(Command::Status(args)) => args.output.format,
+        Some(Command::Resume(args) | Command::Cancel(args)) => args.output.format,
         Some(Command::List(args)) => args.output.format,
         Some(Command::Show(args)) => args.output.format,
         Some(Command::Log(args)) => args.output.format,

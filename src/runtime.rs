@@ -7,8 +7,10 @@
 pub mod clock;
 pub mod drive;
 mod perform;
+pub mod restore;
 pub mod rim;
 pub mod signals;
+pub mod wind_up;
 
 pub use drive::{Observer, drive};
 pub use rim::Rim;

@@ -35,6 +35,8 @@ mod output;
 mod pass;
 #[path = "main_job/refusals.rs"]
 mod refusals;
+#[path = "main_job/resume.rs"]
+mod resume;
 #[path = "main_job/scope.rs"]
 mod scope;
 #[path = "main_job/signals.rs"]

@@ -32,3 +32,5 @@ mod read;
 mod reviewed;
 #[path = "store/sample.rs"]
 mod sample;
+#[path = "store/scale.rs"]
+mod scale;

@@ -10,6 +10,7 @@
 
 pub mod agents;
 pub mod bench;
+pub mod crash;
 pub mod repo;
 
 /// Says that a test could not be run here: past the capture of output, so that it is seen.

@@ -16,7 +16,7 @@ use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::job::{Ended, Job};
 use crate::process::command::Command;
-use crate::process::guard::GuardProgram;
+use crate::process::guard::{GuardProgram, Probe, attach, probe};
 use crate::process::supervise::{Supervised, Supervision, supervise};
 
 /// One job for one program.
@@ -55,7 +55,44 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
     };
     let done = supervise(&command, limits, stop).await;
     folder.forget_prompt();
-    let (report, unusable) = match handed_over(dispatch, &done) {
+    dispatched(dispatch.command, folder, done)
+}
+
+/// What a job handed over whose engine died, read as that engine would have; `None` where nothing
+/// is known of it: it was not started, or its guard was killed. Waits for a guard that lives.
+///
+/// # Errors
+/// When the guard's record is damaged: then nothing is known, and nothing is believed.
+pub async fn taken_over(
+    command: &CommandAgent,
+    folder: &JobFolder,
+) -> std::io::Result<Option<Dispatched>> {
+    let outcome = match attach(folder.capture()).await? {
+        Probe::Ended(outcome) => outcome,
+        Probe::Lost | Probe::Running { .. } => return Ok(None),
+    };
+    folder.forget_prompt();
+    let (stdout, stderr) = probe::output(folder.capture(), &outcome, REPORT_CAP);
+    let ended = match outcome.ended() {
+        // Ended by its guard when the engine was gone.
+        Ended::Stopped | Ended::Lost => Ended::Interrupted,
+        ended @ (Ended::Exited { .. }
+        | Ended::Signalled { .. }
+        | Ended::TimedOut
+        | Ended::NotStarted { .. }
+        | Ended::Interrupted) => ended,
+    };
+    let done = Supervised {
+        ended,
+        gone: outcome.gone,
+        stdout,
+        stderr,
+    };
+    Ok(Some(dispatched(command, folder, done)))
+}
+
+fn dispatched(command: &CommandAgent, folder: &JobFolder, done: Supervised) -> Dispatched {
+    let (report, unusable) = match handed_over(command, folder, &done) {
         ReportFile::Missing => (None, None),
         ReportFile::Unusable(reason) => (None, Some(reason)),
         ReportFile::Bytes(bytes) => (Some(bytes), None),
@@ -176,7 +213,7 @@ impl Dispatch<'_> {
 }
 
 /// The report from the agent's one channel. It is never parsed in part.
-fn handed_over(dispatch: &Dispatch<'_>, done: &Supervised) -> ReportFile {
+fn handed_over(command: &CommandAgent, folder: &JobFolder, done: &Supervised) -> ReportFile {
     if matches!(done.ended, Ended::NotStarted { .. }) {
         return ReportFile::Missing;
     }
@@ -184,8 +221,8 @@ fn handed_over(dispatch: &Dispatch<'_>, done: &Supervised) -> ReportFile {
         let reason = "processes of the job could not be ended, so its report was not read";
         return ReportFile::Unusable(reason.to_owned());
     }
-    match dispatch.command.report {
-        ReportChannel::File => dispatch.folder.read_report(),
+    match command.report {
+        ReportChannel::File => folder.read_report(),
         ReportChannel::Stdout => {
             if let Some(reason) = &done.stdout.broken {
                 return ReportFile::Unusable(format!("standard output is not complete: {reason}"));

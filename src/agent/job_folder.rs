@@ -1,6 +1,6 @@
 //! The folder of one job: what it is given, and where its report is expected.
 
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use std::os::unix::fs::DirBuilderExt as _;
@@ -8,6 +8,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use crate::agent::folder::Folder;
 use crate::agent::report_file::{self, ReportFile};
 use crate::domain::code::Code;
+use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId};
 
@@ -17,6 +18,8 @@ const REPORT: &str = "report.md";
 const INBOX: &str = "inbox";
 const TEMPORARY: &str = "tmp";
 const EMPTY: &str = "empty";
+/// In the capture folder: which artifact the prompt is.
+const PROMPT_HASH: &str = "prompt.sha256";
 
 /// A job's folder, `<cache>/jobs/<loop>/<job>/`, and beside it `<job>.capture/` for its output.
 ///
@@ -82,6 +85,8 @@ impl JobFolder {
 
     fn fill(&self, prompt: &[u8], evidence: Option<&Path>) -> io::Result<()> {
         self.folder.write(PROMPT, prompt)?;
+        self.capture
+            .write(PROMPT_HASH, Digest::of(prompt).as_str().as_bytes())?;
         for name in [INBOX, TEMPORARY, EMPTY] {
             self.folder.make(name)?;
         }
@@ -90,6 +95,34 @@ impl JobFolder {
             Folder::open(evidence)?.copy_into(&copy)?;
         }
         Ok(())
+    }
+
+    /// The folder of a job whose engine is dead; `None` where it was not made, or not completed.
+    ///
+    /// # Errors
+    /// When what lies there cannot be opened, or is not ours.
+    pub fn find(cache_root: &Path, loop_id: LoopId, job: JobId) -> io::Result<Option<Self>> {
+        let found = Folder::open(cache_root)
+            .and_then(|cache| cache.child("jobs"))
+            .and_then(|jobs| jobs.child(loop_id.to_string()))
+            .and_then(|of_loop| {
+                let folder = of_loop.child(job.to_string())?;
+                let capture = of_loop.child(format!("{job}.capture"))?;
+                Ok(Self { folder, capture })
+            });
+        match found {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            found => found.map(Some),
+        }
+    }
+    /// The hash of the prompt that the job was given; `None` where it cannot be told.
+    pub(crate) fn prompt_hash(&self) -> Option<Digest> {
+        let file = self.capture.read(PROMPT_HASH).ok()?;
+        let path = self.capture.path().join(PROMPT_HASH);
+        let mut text = String::new();
+        let file = fs_err::File::from_parts(file.into(), path);
+        file.take(256).read_to_string(&mut text).ok()?;
+        Digest::parse(&text)
     }
 
     /// The folder itself.

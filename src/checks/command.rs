@@ -92,6 +92,10 @@ impl Ran {
                 ended: Ended::Stopped,
                 problem: format!("check `{name}` was stopped"),
             },
+            Ended::Interrupted => Meaning::NoVerdict {
+                ended: Ended::Interrupted,
+                problem: format!("check `{name}` was interrupted"),
+            },
             Ended::Lost => Meaning::NoVerdict {
                 ended: Ended::Lost,
                 problem: format!("nobody saw how check `{name}` ended"),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub mod config;
+pub mod control;
 pub mod gate;
 pub mod history;
 pub mod later;
@@ -41,6 +42,10 @@ pub enum Command {
     Gate(gate::GateArgs),
     /// Show how the newest run, or the named one, stands
     Status(history::StatusArgs),
+    /// Go on with a run that was interrupted, or whose engine died
+    Resume(control::ControlArgs),
+    /// End a run for good
+    Cancel(control::ControlArgs),
     /// List the runs of this repository
     List(history::ListArgs),
     /// Show one run: its identity, slots, findings and files

@@ -59,11 +59,8 @@ fn next(report: &RunReport, read: &ReadRun) -> NextCommand {
     };
     match (read.state, &read.summary.end) {
         (RunState::Running, _) => about("log"),
-        // Started again it reviews from the beginning; nothing it did is lost from its journal.
-        (RunState::Interrupted, _) if !report.command.is_empty() => {
-            NextCommand(report.command.clone())
-        }
+        (RunState::Interrupted, _) => about("resume"),
         (RunState::Ended, Some(End::Failed { failure })) => failure.next.clone(),
-        (RunState::Interrupted | RunState::Ended, _) => about("show"),
+        (RunState::Ended, _) => about("show"),
     }
 }

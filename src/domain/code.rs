@@ -139,6 +139,8 @@ codes! {
     WorktreeAtRisk = "RL0129", Refused;
     /// The folder is no working tree that can be removed.
     WorktreeNotRemovable = "RL0130", Refused;
+    /// The run is over.
+    RunIsOver = "RL0140", Refused;
     /// The content moved during the last round.
     SourceMoved = "RL0201", Stale;
     /// The merge base changed or the base was rewound.
@@ -147,6 +149,8 @@ codes! {
     ChangeSetBecameEmpty = "RL0203", Stale;
     /// The source no longer holds still.
     SourceUnquietLater = "RL0204", Stale;
+    /// The base's configuration or policy is not the one that the run is bound to.
+    BaseRulesMoved = "RL0205", Stale;
     /// A reviewer gave no verdict.
     NoVerdict = "RL0301", Inconclusive;
     /// The source could not be measured.
@@ -177,6 +181,8 @@ codes! {
     Interrupted = "RL0801", Interrupted;
     /// Terminated.
     Terminated = "RL0802", Terminated;
+    /// Cancelled.
+    Cancelled = "RL0803", Terminated;
     /// No approval names this content.
     GateNoEvidence = "RL0901", Inconclusive;
     /// The content is not the approved one.

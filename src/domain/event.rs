@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::effect::{Effect, Outcome};
 use crate::domain::end::End;
+use crate::domain::failure::Failure;
 use crate::domain::finding::Finding;
-use crate::domain::id::{EffectId, JobId, RoundNumber};
+use crate::domain::id::{EffectId, JobId, MessageId, RoundNumber};
 use crate::domain::identity::Trip;
 use crate::domain::job::AttemptReason;
 use crate::domain::path::RepoPath;
@@ -37,6 +38,9 @@ pub enum Event {
         stamp: Stamp,
         /// By what.
         cause: StopCause,
+        /// The message that asked for it, where one did: read again it says nothing new.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<MessageId>,
     },
     /// Input: an effect was performed.
     EffectDone {
@@ -103,6 +107,11 @@ pub enum Event {
         /// How it will end.
         end: End,
     },
+    /// The run is put aside: it was interrupted before its end was decided. It can be resumed.
+    RunSuspended {
+        /// Why, and the command that takes it up again.
+        failure: Failure,
+    },
     /// The run is over. Nothing follows.
     RunEnded {
         /// How.
@@ -118,6 +127,8 @@ pub enum StopCause {
     Interrupt,
     /// SIGTERM.
     Terminate,
+    /// `run-loop cancel`: the run ends for good.
+    Cancel,
 }
 
 /// How a slot stands at the end of its attempts.

@@ -48,6 +48,10 @@ uuid_id!(
     /// One delegation to one agent, a `UUIDv7`.
     JobId
 );
+uuid_id!(
+    /// One message to a run, a `UUIDv7`.
+    MessageId
+);
 
 /// A requested effect; numbered from 1 within its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -123,8 +123,11 @@ pub enum Ended {
         /// Why.
         failure: Failure,
     },
-    /// Nobody saw its end: the engine died.
+    /// Nobody saw its end: its guard was killed.
     Lost,
+    /// The run stopped or its engine died while it ran: nothing of it counts but its claims, and
+    /// the slot is asked again when the run goes on.
+    Interrupted,
 }
 
 impl Ended {

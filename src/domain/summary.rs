@@ -10,6 +10,7 @@ use crate::domain::effect::{Done, Effect, Outcome, Promotion};
 use crate::domain::end::End;
 use crate::domain::event::{Event, RoundResult, Settlement};
 use crate::domain::evidence::Evidence;
+use crate::domain::failure::Failure;
 use crate::domain::finding::Finding;
 use crate::domain::id::{EffectId, FindingId, RoundNumber};
 use crate::domain::identity::Pin;
@@ -37,7 +38,9 @@ pub struct Summary {
     pub left: Vec<String>,
     /// How it will end, once that is known.
     pub closing: Option<End>,
-    /// How it ended; `None` while it goes on or when its engine died.
+    /// Why it is put aside, while it is.
+    pub suspended: Option<Failure>,
+    /// How it ended; `None` while it goes on, is put aside, or when its engine died.
     pub end: Option<End>,
     /// Effects without an outcome.
     pub open: BTreeMap<EffectId, Effect>,
@@ -79,7 +82,7 @@ pub struct JobRecord {
 pub enum RunState {
     /// Its engine is alive.
     Running,
-    /// Its engine died before the run ended (scenario H09).
+    /// It was interrupted, or its engine died before the run ended (scenario H09).
     Interrupted,
     /// It ended.
     Ended,
@@ -124,10 +127,17 @@ impl Summary {
                 self.spec = Some(spec.clone());
                 self.started_at = Some(at);
             }
-            // That somebody asked shows in the end; a resume shows in nothing but its events.
-            // A retry shows as one more job.
-            Event::RunResumed { .. }
-            | Event::StopRequested { .. }
+            // As the engine does: what was open is not done on an old measurement.
+            Event::RunResumed { .. } => {
+                self.suspended = None;
+                if self.closing.is_none() {
+                    self.open.retain(|_, effect| {
+                        !matches!(effect, Effect::Promote { .. } | Effect::Release)
+                    });
+                }
+            }
+            // That somebody asked shows in the end; a retry shows as one more job.
+            Event::StopRequested { .. }
             | Event::ReviewOpened { .. }
             | Event::SlotRetried { .. } => {}
             Event::RoundOpened { round } => self.rounds.push(Round::new(*round)),
@@ -166,6 +176,7 @@ impl Summary {
                 }
             }
             Event::RunClosing { end } => self.closing = Some(end.clone()),
+            Event::RunSuspended { failure } => self.suspended = Some(failure.clone()),
             Event::RunEnded { end } => self.end = Some(end.clone()),
         }
     }

@@ -19,6 +19,9 @@ pub fn advance(state: &State) -> Option<Event> {
     if let Some(event) = close::forced(state) {
         return Some(event);
     }
+    if state.is_being_put_aside() {
+        return close::put_aside(state);
+    }
     match &state.phase {
         // It waits for its start, or is over.
         Phase::Unstarted | Phase::Ended { .. } => None,

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use crate::domain::code::Code;
 use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome};
-use crate::domain::event::{Event, RoundResult, Settlement};
+use crate::domain::event::{Event, RoundResult, Settlement, StopCause};
 use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
 use crate::domain::id::{EffectId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{AttemptReason, Job, JobOutcome};
 use crate::domain::slot::SlotName;
+use crate::domain::time::Stamp;
 use crate::engine::advance::verdict::claims_not_pass;
 use crate::engine::review::{SlotProgress, SlotReview};
 use crate::engine::state::{Bar, ClosedRound, JobRecord, Phase, Review, Stage, State};
@@ -30,8 +31,8 @@ pub fn fold(state: &mut State, event: &Event) {
                 next: RoundNumber(1),
             };
         }
-        Event::RunResumed { stamp } => state.stamp = Some(*stamp),
-        Event::StopRequested { stamp, cause } => {
+        Event::RunResumed { stamp } => resumed(state, *stamp),
+        Event::StopRequested { stamp, cause, .. } => {
             state.stamp = Some(*stamp);
             state.stop = Some(*cause);
         }
@@ -71,7 +72,42 @@ pub fn fold(state: &mut State, event: &Event) {
                 released: false,
             };
         }
+        Event::RunSuspended { failure } => state.suspended = Some(failure.clone()),
         Event::RunEnded { end } => state.phase = Phase::Ended { end: end.clone() },
+    }
+}
+
+/// An engine takes the run up again: what an earlier engine found, and what it held, is not
+/// believed. Whatever rests on a measurement is measured again; review trees are opened again.
+fn resumed(state: &mut State, stamp: Stamp) {
+    state.stamp = Some(stamp);
+    if state.stop != Some(StopCause::Cancel) {
+        state.stop = None;
+    }
+    state.suspended = None;
+    if matches!(state.phase, Phase::Closing { .. } | Phase::Ended { .. }) {
+        return;
+    }
+    state.given_back = false;
+    state.trees.clear();
+    // Publishing on an old measurement, or giving back what is in use, must not be done again.
+    state
+        .open
+        .retain(|_, effect| !matches!(effect, Effect::Promote { .. } | Effect::Release));
+    let Phase::Round { stage, .. } = &mut state.phase else {
+        return;
+    };
+    if let Stage::Promoting { review, .. } | Stage::Measured { review, .. } = &**stage {
+        let mut review = review.clone();
+        review.sealed = None;
+        **stage = Stage::Reviewing { review };
+    }
+    if let Stage::Reviewing { review } = &mut **stage {
+        for place in review.slots.values_mut() {
+            if matches!(place.progress, SlotProgress::Open { .. }) {
+                place.progress = SlotProgress::Waiting;
+            }
+        }
     }
 }
 
@@ -150,8 +186,13 @@ fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             with_review(state, |review| Stage::Promoted { review, result });
         }
         (Effect::Release, Outcome::Released { .. }) => {
-            if let Phase::Closing { released, .. } = &mut state.phase {
-                *released = true;
+            match &mut state.phase {
+                Phase::Closing { released, .. } => *released = true,
+                Phase::Unstarted
+                | Phase::Between { .. }
+                | Phase::Round { .. }
+                | Phase::RoundClosed
+                | Phase::Ended { .. } => state.given_back = true,
             }
             state.trees.clear();
         }

@@ -2,7 +2,7 @@
 
 use crate::domain::effect::Outcome;
 use crate::domain::event::StopCause;
-use crate::domain::id::EffectId;
+use crate::domain::id::{EffectId, MessageId};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::time::Stamp;
 
@@ -23,7 +23,12 @@ pub enum InputKind {
     /// An engine takes the run up again.
     Resume,
     /// Somebody asks the run to stop.
-    Stop(StopCause),
+    Stop {
+        /// By what.
+        cause: StopCause,
+        /// The message that asks for it, where one does.
+        message: Option<MessageId>,
+    },
     /// An effect was performed.
     Done {
         /// Which one.

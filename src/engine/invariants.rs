@@ -51,6 +51,9 @@ pub fn check(state: &State) -> Result<(), Violation> {
             return broken("a run was approved on an identity that a claim bars");
         }
     }
+    if state.suspended.is_some() && (!state.open.is_empty() || state.end().is_some()) {
+        return broken("a run was put aside with open effects, or after its end");
+    }
     if matches!(state.phase, Phase::Ended { .. }) && !state.open.is_empty() {
         return broken("a run ended with open effects");
     }

@@ -15,7 +15,7 @@ pub(super) fn record(state: &State, input: Input) -> Option<Event> {
     match kind {
         InputKind::Start(spec) => start::record(state, stamp, spec),
         InputKind::Resume => resume::record(state, stamp),
-        InputKind::Stop(cause) => stop::record(state, stamp, cause),
+        InputKind::Stop { cause, message } => stop::record(state, stamp, cause, message),
         InputKind::Done { effect, outcome } => done::record(state, stamp, effect, outcome),
     }
 }

@@ -46,6 +46,10 @@ pub struct State {
     pub rounds: Vec<ClosedRound>,
     /// Who asked the run to stop.
     pub stop: Option<StopCause>,
+    /// Whether everything was given back since the run was asked to stop.
+    pub given_back: bool,
+    /// Why the run is put aside, while it is.
+    pub suspended: Option<Failure>,
     /// A case that cannot be; it ends the run.
     pub fault: Option<Failure>,
     /// What was published.
@@ -212,11 +216,30 @@ impl State {
     pub fn open_effects(&self) -> impl Iterator<Item = (EffectId, &Effect)> {
         self.open.iter().map(|(id, effect)| (*id, effect))
     }
-    /// Whether what is under way must be stopped: the run's end is decided. The release of what
-    /// the run holds is what is left to do then.
+    /// Whether what is under way must be stopped: the run's end is decided, or it is being put
+    /// aside. The release of what the run holds is what is left to do then.
     #[must_use]
     pub fn is_winding_up(&self) -> bool {
-        matches!(self.phase, Phase::Closing { .. })
+        matches!(self.phase, Phase::Closing { .. }) || self.is_being_put_aside()
+    }
+    /// Whether the run is being put aside: it was interrupted before its end was decided.
+    ///
+    /// A promotion under way is waited for: its files may already count, and a run must not say
+    /// "interrupted" over an approval that was published.
+    #[must_use]
+    pub fn is_being_put_aside(&self) -> bool {
+        let interrupted = match self.stop {
+            Some(StopCause::Interrupt | StopCause::Terminate) => true,
+            Some(StopCause::Cancel) | None => false,
+        };
+        let undecided = match &self.phase {
+            Phase::Round { stage, .. } => {
+                !matches!(**stage, Stage::Promoting { .. } | Stage::Promoted { .. })
+            }
+            Phase::Between { .. } | Phase::RoundClosed => true,
+            Phase::Unstarted | Phase::Closing { .. } | Phase::Ended { .. } => false,
+        };
+        interrupted && undecided && self.promotion.is_none() && self.fault.is_none()
     }
     /// Whether the run is over.
     #[must_use]

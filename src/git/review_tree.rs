@@ -197,16 +197,9 @@ impl ReviewTrees {
         tree: &Oid,
     ) -> Result<Record, Error> {
         root.set_aside(slot)?;
-        let folder = root.create_slot(slot)?;
+        let places = root.create_slot(slot)?;
         let path = root.path().join(slot.as_str());
         let own = OwnGit::new(&self.git, &path);
-        let places = Places {
-            slot: folder.place(),
-            tree: folder.create(c"tree")?.place(),
-            git: folder.create(c"git")?.place(),
-            git_before: None,
-        };
-        root.remember(slot, &places)?;
         own.fill(borrowed)?;
         prove(root, slot, &places, &own, tree)
     }
@@ -253,6 +246,12 @@ impl ReviewTrees {
         let expected = locked(&self.root).take();
         release::release(&self.cache_root, self.loop_id, expected)
     }
+}
+
+/// Removes everything that a run made here whose engine is dead, as [`ReviewTrees::release`].
+#[must_use]
+pub fn release_run(cache_root: &Path, loop_id: LoopId) -> Vec<String> {
+    release::release(cache_root, loop_id, None)
 }
 
 /// Switches a clean slot and proves that it holds exactly the wanted tree.

@@ -75,6 +75,7 @@ impl Follower {
                 let cause = match cause {
                     StopCause::Interrupt => "interrupt",
                     StopCause::Terminate => "terminate",
+                    StopCause::Cancel => "cancel",
                 };
                 (About::default(), Kind::StopRequested { cause })
             }
@@ -97,10 +98,11 @@ impl Follower {
                 reason,
                 ending,
             } => {
-                let reason = match (rank, reason) {
+                let reason = match (self.is_asked_again(*round, slot, *rank), reason) {
                     (_, AttemptReason::ReAsk { .. }) => "re_ask",
                     (_, AttemptReason::Fresh) => "fresh",
-                    (_, AttemptReason::First) => "fallback",
+                    (true, AttemptReason::First) => "again",
+                    (false, AttemptReason::First) => "fallback",
                 };
                 let ending = ending.clone();
                 let about = self.about_slot(*round, slot, Some(*rank));
@@ -122,6 +124,12 @@ impl Follower {
                 About::default(),
                 Kind::RunClosing {
                     exit: end.exit().code(),
+                },
+            ),
+            Event::RunSuspended { failure } => (
+                About::default(),
+                Kind::RunSuspended {
+                    failure: failure.clone(),
                 },
             ),
             Event::RunEnded { end } => (About::default(), kind::ended(end)),
@@ -184,6 +192,13 @@ impl Follower {
             .find(|job| job.id == id)
             .map(|job| job.rank);
         self.about_slot(round, slot, rank)
+    }
+    /// Whether the slot's last job was for the agent of this rank.
+    fn is_asked_again(&self, round: RoundNumber, slot: &SlotName, rank: usize) -> bool {
+        let round = self.summary.rounds.iter().find(|r| r.number == round);
+        let jobs = round.into_iter().flat_map(|round| round.jobs.iter().rev());
+        let mut ranks = jobs.filter(|record| record.job.slot == *slot);
+        ranks.next().is_some_and(|record| record.job.rank == rank)
     }
     /// The agent of the given rank, or the one that was asked last in the slot, or its first.
     fn about_slot(&self, round: RoundNumber, slot: &SlotName, rank: Option<usize>) -> About {

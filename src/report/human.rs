@@ -54,6 +54,7 @@ fn say(event: &PublicEvent) -> Option<String> {
             let again = match *reason {
                 "re_ask" => "asked once more for a valid report",
                 "fresh" => "tried once more",
+                "again" => "asked again",
                 _ => "asked as the fallback",
             };
             format!("{again}: {}", text::line(ending))
@@ -89,6 +90,7 @@ fn say(event: &PublicEvent) -> Option<String> {
         | Kind::ReviewOpened
         | Kind::Released { .. }
         | Kind::RunClosing { .. }
+        | Kind::RunSuspended { .. }
         | Kind::RunEnded { .. } => return None,
     })
 }

@@ -65,7 +65,7 @@ pub enum Kind {
     RunResumed,
     /// Somebody asked the run to stop.
     StopRequested {
-        /// `interrupt` or `terminate`.
+        /// `interrupt`, `terminate` or `cancel`.
         cause: &'static str,
     },
     /// A round opened.
@@ -161,7 +161,7 @@ pub enum Kind {
     },
     /// The slot is asked again.
     SlotRetried {
-        /// `re_ask`, `fresh` or `fallback`.
+        /// `re_ask`, `fresh`, `fallback`, or `again` after an interruption.
         reason: &'static str,
         /// How the attempt before ended.
         ending: String,
@@ -223,7 +223,12 @@ pub enum Kind {
         /// The exit code it will end with.
         exit: u8,
     },
-    /// The run is over.
+    /// The run is put aside and can be resumed.
+    RunSuspended {
+        /// Why, and the command that takes it up again.
+        failure: Failure,
+    },
+    /// The run ended.
     RunEnded {
         /// The exit code.
         exit: u8,

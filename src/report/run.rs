@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::domain::end::End;
 use crate::domain::event::{RoundResult, Settlement};
+use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::domain::identity::Identity;
@@ -124,7 +125,7 @@ impl RunReport {
         let (readers, failure) = match &summary.end {
             Some(End::Approved { readers }) => (Some(*readers), None),
             Some(End::Failed { failure }) => (None, Some(failure.clone())),
-            None => (None, None),
+            None => (None, summary.suspended.clone()),
         };
         let last = summary
             .rounds
@@ -139,7 +140,17 @@ impl RunReport {
             version: VERSION,
             run,
             state: state.as_str(),
-            exit: summary.end.as_ref().map(|end| end.exit().code()),
+            exit: summary
+                .end
+                .as_ref()
+                .map(End::exit)
+                .or_else(|| {
+                    summary
+                        .suspended
+                        .as_ref()
+                        .map(|failure| failure.code.exit())
+                })
+                .map(Exit::code),
             approved: readers.is_some(),
             readers,
             failure,

@@ -1,29 +1,34 @@
 //! Driving a run to its end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::domain::code::Code;
 use crate::domain::effect::{Effect, Outcome};
 use crate::domain::end::End;
-use crate::domain::event::Event;
+use crate::domain::event::{Event, StopCause};
 use crate::domain::failure::Failure;
-use crate::domain::id::EffectId;
+use crate::domain::id::{EffectId, MessageId};
 use crate::engine::{Input, InputKind, State, fold, step};
 use crate::runtime::clock;
 use crate::runtime::perform;
 use crate::runtime::rim::Rim;
 use crate::runtime::signals::Signals;
+use crate::store::inbox::{Received, Request};
 use crate::store::journal::Journal;
 
 /// Who is told of every event, once it is durable.
 pub trait Observer {
     /// One event, and the state after it.
     fn event(&mut self, state: &State, event: &Event);
+    /// Something that is to be known and is no event.
+    fn note(&mut self, text: &str);
 }
 
 /// A finished effect.
@@ -34,9 +39,49 @@ struct Performing {
     rim: Arc<Rim>,
     tasks: TaskTracker,
     stops: BTreeMap<EffectId, CancellationToken>,
+    /// Effects that a dead engine may have begun.
+    inherited: BTreeSet<EffectId>,
     /// Ends what is under way without grace.
     kill: CancellationToken,
     sender: mpsc::Sender<Finished>,
+}
+
+/// How often messages are looked for.
+const INBOX_POLL: Duration = Duration::from_millis(250);
+
+/// The inbox, as the engine reads it: each damaged file is told once.
+struct Reader {
+    rim: Arc<Rim>,
+    told: BTreeSet<String>,
+}
+
+/// An input, and the message that it came with.
+type Taken = (InputKind, Option<MessageId>);
+
+impl Reader {
+    fn read(&mut self, observer: &mut dyn Observer) -> Vec<Taken> {
+        // An inbox that cannot be read now is read a quarter of a second later.
+        let received = self.rim.inbox.read().unwrap_or_default();
+        let mut inputs = Vec::new();
+        for received in received {
+            match received {
+                Received::Message(message) => {
+                    let cause = match message.request {
+                        Request::Cancel => StopCause::Cancel,
+                    };
+                    let id = Some(message.id);
+                    inputs.push((InputKind::Stop { cause, message: id }, id));
+                }
+                Received::Damaged { name, reason } => {
+                    let text = format!("the message {name} is damaged and not acted on: {reason}");
+                    if self.told.insert(name) {
+                        observer.note(&text);
+                    }
+                }
+            }
+        }
+        inputs
+    }
 }
 
 /// Drives a run from its first input to its end: everything is journaled before it is performed.
@@ -59,29 +104,49 @@ pub async fn drive(
         rim,
         tasks,
         stops: BTreeMap::new(),
+        inherited: state.open.keys().copied().collect(),
         kill,
         sender,
     };
-    let mut input = first;
+    let mut reader = Reader {
+        rim: Arc::clone(&performing.rim),
+        told: BTreeSet::new(),
+    };
+    let mut poll = tokio::time::interval(INBOX_POLL);
+    poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // Messages that lie there come before anything is performed.
+    let mut inputs: Vec<Taken> = vec![(first, None)];
+    inputs.extend(reader.read(observer));
     let mut stopping = false;
     loop {
-        if let Err(failure) = take(journal, state, input, observer) {
-            finished.close();
-            performing.abandon().await;
-            return Err(failure);
+        for (input, message) in inputs.drain(..) {
+            if let Err(failure) = take(journal, state, input, observer) {
+                finished.close();
+                performing.abandon().await;
+                return Err(failure);
+            }
+            if let Some(message) = message {
+                reader.rim.inbox.done(message);
+            }
         }
         performing.follow(state);
-        if let Some(end) = state.end() {
-            let end = end.clone();
+        if let Some(end) = rest(state) {
             finished.close();
             performing.abandon().await;
             return Ok(end);
         }
-        input = loop {
+        inputs = loop {
             tokio::select! {
                 Some((effect, outcome)) = finished.recv() => {
                     performing.stops.remove(&effect);
-                    break InputKind::Done { effect, outcome: Box::new(outcome) };
+                    let outcome = Box::new(outcome);
+                    break vec![(InputKind::Done { effect, outcome }, None)];
+                }
+                _ = poll.tick() => {
+                    let messages = reader.read(observer);
+                    if !messages.is_empty() {
+                        break messages;
+                    }
                 }
                 cause = signals.next() => {
                     if stopping {
@@ -89,15 +154,26 @@ pub async fn drive(
                         continue;
                     }
                     stopping = true;
-                    break InputKind::Stop(cause);
+                    break vec![(InputKind::Stop { cause, message: None }, None)];
                 }
             }
         };
     }
 }
 
+/// How the run ended or was put aside, once it is.
+fn rest(state: &State) -> Option<End> {
+    let aside = || {
+        state
+            .suspended
+            .clone()
+            .map(|failure| End::Failed { failure })
+    };
+    state.end().cloned().or_else(aside)
+}
+
 /// Takes one input: steps, journals, folds, tells.
-fn take(
+pub(super) fn take(
     journal: &mut Journal,
     state: &mut State,
     kind: InputKind,
@@ -138,6 +214,7 @@ impl Performing {
         let stop = CancellationToken::new();
         tracing::debug!(effect = id.0, "performing");
         self.stops.insert(id, stop.clone());
+        let again = self.inherited.remove(&id);
         let (rim, sender, kill) = (
             Arc::clone(&self.rim),
             self.sender.clone(),
@@ -146,7 +223,7 @@ impl Performing {
         // What the effect may look at is the state that requested it.
         let state = Arc::new(state.clone());
         self.tasks.spawn(async move {
-            let outcome = perform::perform(rim, effect, state, stop, kill).await;
+            let outcome = perform::perform(rim, effect, state, again, stop, kill).await;
             // The receiver is gone only when the run has already ended.
             drop(sender.send((id, outcome)).await);
         });

@@ -20,11 +20,13 @@ use crate::domain::run_spec::RunSpec;
 use crate::engine::State;
 use crate::runtime::rim::Rim;
 
-/// Performs one effect. `state` is the one that requested it. `stop` ends it politely, `kill` now.
+/// Performs one effect. `state` is the one that requested it, or that it was read back in where
+/// it is done `again` for a dead engine. `stop` ends it politely, `kill` now.
 pub(super) async fn perform(
     rim: Arc<Rim>,
     effect: Effect,
     state: Arc<State>,
+    again: bool,
     stop: CancellationToken,
     kill: CancellationToken,
 ) -> Outcome {
@@ -55,7 +57,7 @@ pub(super) async fn perform(
             .await,
         },
         Effect::RunJob { job } => Outcome::JobEnded {
-            outcome: job::perform(&rim, &state, &job, stop, kill).await,
+            outcome: job::perform(&rim, &state, &job, again, stop, kill).await,
         },
         Effect::Measure { pinned, .. } => Outcome::Measured {
             result: in_thread(move || measure::perform(&rim, run_of(&state)?, &pinned)).await,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
@@ -17,7 +17,7 @@ use crate::git::repository::Repository;
 use crate::git::review_tree::ReviewTrees;
 use crate::git::store::ReviewStore;
 use crate::process::guard::GuardProgram;
-use crate::store::{Access, Artifacts, Folder, RunLock};
+use crate::store::{Access, Artifacts, Folder, Inbox, RunLock};
 
 /// The world, as one run sees it.
 #[derive(Debug)]
@@ -36,6 +36,8 @@ pub struct Rim {
     pub lock: RunLock,
     /// Our folder for what can be made again: job folders, review trees, stores.
     pub cache: PathBuf,
+    /// Messages to the run.
+    pub inbox: Inbox,
     /// The program that guards every attempt.
     pub guard: GuardProgram,
     /// The environment that jobs get theirs from, by the allow-list.
@@ -74,6 +76,14 @@ impl Rim {
             })?;
         Ok(self.cache.join(relative))
     }
+    /// The capture folders of the commands in a job's scratch folder.
+    ///
+    /// # Errors
+    /// When it is there and cannot be read.
+    pub fn scratch_folders(&self, run: LoopId, job: JobId) -> std::io::Result<Vec<PathBuf>> {
+        let folder = self.cache.join(format!("jobs/{run}/{job}.capture"));
+        folders_in(&folder)
+    }
     /// The parts of the diff that stand in the prompt, after the round's evidence was found to be
     /// what it was when it was made: it lies where a process of the same user could write.
     ///
@@ -107,13 +117,37 @@ impl Rim {
     /// Removes the job folders and the evidence of a run; what is left, each with its reason.
     #[must_use]
     pub fn remove_job_folders(&self, run: LoopId) -> Vec<String> {
-        ["jobs", "evidence"]
-            .into_iter()
-            .map(|kind| self.cache.join(kind).join(run.to_string()))
-            // Not followed: what is a link is not ours.
-            .filter(|folder| folder.symlink_metadata().is_ok_and(|found| found.is_dir()))
-            .filter_map(|folder| fs_err::remove_dir_all(folder).err())
-            .map(|error| error.to_string())
-            .collect()
+        remove_job_folders(&self.cache, run)
     }
+}
+
+/// Removes the job folders and the evidence of a run; what is left, each with its reason.
+#[must_use]
+pub(crate) fn remove_job_folders(cache: &Path, run: LoopId) -> Vec<String> {
+    ["jobs", "evidence"]
+        .into_iter()
+        .map(|kind| cache.join(kind).join(run.to_string()))
+        // Not followed: what is a link is not ours.
+        .filter(|folder| folder.symlink_metadata().is_ok_and(|found| found.is_dir()))
+        .filter_map(|folder| fs_err::remove_dir_all(folder).err())
+        .map(|error| error.to_string())
+        .collect()
+}
+
+/// The folders in a folder, links not followed; none where it is not there.
+pub(crate) fn folders_in(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    match folder.symlink_metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Ok(found) if !found.is_dir() => return Ok(Vec::new()),
+        Ok(_) | Err(_) => {}
+    }
+    let mut folders = Vec::new();
+    for entry in fs_err::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            folders.push(entry.path());
+        }
+    }
+    folders.sort();
+    Ok(folders)
 }

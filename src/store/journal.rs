@@ -250,6 +250,7 @@ fn stamped(event: &Event) -> Option<Timestamp> {
         | Event::SlotSettled { .. }
         | Event::RoundClosed { .. }
         | Event::RunClosing { .. }
+        | Event::RunSuspended { .. }
         | Event::RunEnded { .. } => None,
     }
 }

@@ -1,9 +1,11 @@
 //! Thousands of random orders: the end is the model's, whatever comes first.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
-use run_loop::domain::effect::Effect;
+use run_loop::domain::effect::{Effect, Outcome};
 use run_loop::domain::event::{Event, StopCause};
-use run_loop::domain::id::EffectId;
+use run_loop::domain::id::{EffectId, JobId};
 use run_loop::engine::{Input, InputKind, State, check, fold, step};
 
 use crate::model;
@@ -15,6 +17,8 @@ pub struct Driver<'a> {
     pub state: State,
     pub journal: Vec<Event>,
     pub content: u8,
+    /// Reports that were handed over: what the world remembers over every crash.
+    pub bought: BTreeMap<JobId, Outcome>,
     clock: u64,
 }
 
@@ -26,16 +30,31 @@ impl<'a> Driver<'a> {
             state: State::default(),
             journal: Vec::new(),
             content,
+            bought: BTreeMap::new(),
             clock: 0,
         }
     }
-    /// A run whose journal is this, taken up again.
-    pub fn resumed(world: &'a World, journal: &[Event], content: u8) -> Self {
+    /// A run whose journal is this, taken up again in a world that remembers these reports.
+    pub fn resumed(
+        world: &'a World,
+        journal: &[Event],
+        content: u8,
+        bought: &BTreeMap<JobId, Outcome>,
+    ) -> Self {
         let mut driver = Self::new(world);
         driver.content = content;
-        driver.clock = 1_000_000;
         driver.journal = journal.to_vec();
-        driver.state = State::replay(journal);
+        driver.bought.clone_from(bought);
+        driver.again()
+    }
+    /// This run, taken up again by another engine: the world remembers.
+    pub fn again(&self) -> Self {
+        let mut driver = Self::new(self.world);
+        driver.content = self.content;
+        driver.bought.clone_from(&self.bought);
+        driver.clock = self.clock + 1_000_000;
+        driver.journal.clone_from(&self.journal);
+        driver.state = State::replay(&self.journal);
         driver.input(InputKind::Resume);
         driver
     }
@@ -63,30 +82,72 @@ impl<'a> Driver<'a> {
         let Some((id, effect)) = open.get(pick % open.len().max(1)) else {
             return false;
         };
-        let outcome = match effect {
-            Effect::RunJob { job } if self.state.is_winding_up() => interrupted(job),
-            effect => self.world.perform(effect, &mut self.content),
-        };
+        let outcome = self.outcome(effect);
         self.input(InputKind::Done {
             effect: *id,
             outcome: Box::new(outcome),
         });
         true
     }
+    /// What the world does for an effect. A report that lies there is read, never bought again.
+    fn outcome(&mut self, effect: &Effect) -> Outcome {
+        let Effect::RunJob { job } = effect else {
+            return self.world.perform(effect, &mut self.content);
+        };
+        if let Some(outcome) = self.bought.get(&job.id) {
+            return outcome.clone();
+        }
+        if self.state.is_winding_up() {
+            return interrupted();
+        }
+        let before = self.state.jobs.values().filter(|record| {
+            let same = record.job.round == job.round && record.job.slot == job.slot;
+            same && self.bought.contains_key(&record.job.id)
+        });
+        let nth = u32::try_from(before.count()).unwrap() + 1;
+        let outcome = self.world.job(job, nth);
+        self.bought.insert(job.id, outcome.clone());
+        outcome
+    }
+    /// An open effect was performed, and the engine died before its outcome was recorded.
+    pub fn perform_unseen(&mut self, effect: EffectId) {
+        let effect = self.state.open[&effect].clone();
+        drop(self.outcome(&effect));
+    }
+    /// The engine of this run died while these jobs ran: nothing of them was handed over.
+    pub fn lose(&mut self, effect: EffectId) {
+        self.input(InputKind::Done {
+            effect,
+            outcome: Box::new(interrupted()),
+        });
+    }
     pub fn start(&mut self) {
         self.input(InputKind::Start(Box::new(self.world.spec())));
     }
-    pub fn run(&mut self, mut pick: impl FnMut() -> usize) -> u8 {
+    /// Drives the run until it ends or is put aside.
+    pub fn run(&mut self, pick: impl FnMut() -> usize) -> u8 {
+        self.drive(pick);
+        if let Some(failure) = &self.state.suspended {
+            return failure.code.exit().code();
+        }
+        let end = self.state.end();
+        let end = end.unwrap_or_else(|| panic!("the run never ends: {:?}", self.journal));
+        end.exit().code()
+    }
+    fn drive(&mut self, mut pick: impl FnMut() -> usize) {
         for _ in 0..2_000 {
             if !self.perform(pick()) {
                 break;
             }
         }
-        let end = self
-            .state
-            .end()
-            .unwrap_or_else(|| panic!("the run never ends: {:?}", self.journal));
-        end.exit().code()
+    }
+}
+
+/// Somebody asks the run to stop.
+pub fn stop(cause: StopCause) -> InputKind {
+    InputKind::Stop {
+        cause,
+        message: None,
     }
 }
 
@@ -113,7 +174,7 @@ proptest! {
         prop_assert_eq!(exit, model::exit(&world));
         // What is over stays over, and says nothing more.
         let before = driver.journal.len();
-        driver.input(InputKind::Stop(StopCause::Terminate));
+        driver.input(stop(StopCause::Terminate));
         driver.input(InputKind::Resume);
         prop_assert_eq!(driver.journal.len(), before);
     }
@@ -133,9 +194,50 @@ proptest! {
         for _ in 0..at {
             driver.perform(pick());
         }
-        driver.input(InputKind::Stop(StopCause::Interrupt));
-        let exit = driver.run(pick);
+        driver.input(stop(StopCause::Interrupt));
+        let exit = driver.run(&mut pick);
         prop_assert!(exit == 130 || exit == model::exit(&world), "ended {exit}");
+        if driver.state.suspended.is_some() {
+            // Put aside it does nothing, and resumed it ends as if nobody had asked.
+            let before = driver.journal.len();
+            driver.input(stop(StopCause::Terminate));
+            prop_assert_eq!(driver.journal.len(), before);
+            let mut again = driver.again();
+            prop_assert_eq!(again.run(pick), model::exit(&world));
+        }
+    }
+
+    /// Issue 4: `cancel` at any moment, also of a run that was interrupted: it ends for good and never
+    /// as approved, unless it was decided before.
+    #[test]
+    fn a_cancelled_run_is_never_approved(
+        world in worlds(), seed in any::<u64>(), at in 0_usize..40, interrupted_first in any::<bool>(),
+    ) {
+        let mut driver = Driver::new(&world);
+        driver.start();
+        let mut pick = picks(seed);
+        for _ in 0..at {
+            driver.perform(pick());
+        }
+        let decided = driver.state.promotion.is_some();
+        if interrupted_first {
+            driver.input(stop(StopCause::Interrupt));
+            driver.run(&mut pick);
+            driver = driver.again();
+        }
+        driver.input(stop(StopCause::Cancel));
+        let exit = driver.run(pick);
+        prop_assert!(driver.state.end().is_some());
+        prop_assert!(exit == 143 || exit == model::exit(&world), "ended {exit}");
+        if exit == 0 {
+            let asked = driver.journal.iter().position(|event| matches!(event, Event::StopRequested { cause: StopCause::Cancel, .. }));
+            let promoting = driver.journal.iter().position(|event| matches!(event, Event::EffectRequested { effect, .. } if matches!(**effect, Effect::Promote { .. })));
+            prop_assert!(decided || asked.is_none() || promoting < asked, "a cancelled run was approved");
+        }
+        let before = driver.journal.len();
+        driver.input(InputKind::Resume);
+        driver.input(stop(StopCause::Cancel));
+        prop_assert_eq!(driver.journal.len(), before);
     }
 
     /// Every claim of every report is in the ledger of a run that was not stopped.

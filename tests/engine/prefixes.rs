@@ -1,11 +1,78 @@
-//! Crash safety of the shape: every prefix of every journal resumes to the same end.
+//! Crash safety of the shape: every prefix of every journal resumes to the same end, whatever was
+//! under way when the engine died, and nothing that must happen once happens twice.
+
+use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use run_loop::domain::effect::{Effect, MeasurePoint, Outcome};
 use run_loop::domain::event::Event;
+use run_loop::domain::id::{EffectId, JobId};
 use run_loop::engine::InputKind;
 
+use crate::model;
 use crate::orders::{Driver, picks};
-use crate::world::worlds;
+use crate::world::{World, worlds};
+
+/// A run to its end, with what the world held after each event.
+struct Run<'a> {
+    driver: Driver<'a>,
+    worlds: Vec<(u8, BTreeMap<JobId, Outcome>)>,
+}
+
+fn whole(world: &World, seed: u64) -> Run<'_> {
+    let mut driver = Driver::new(world);
+    driver.start();
+    // What the world holds is the world's, not the journal's: it is kept per event.
+    let held = |driver: &Driver<'_>| (driver.content, driver.bought.clone());
+    let mut worlds = vec![held(&driver); driver.journal.len()];
+    let mut pick = picks(seed);
+    while driver.perform(pick()) {
+        worlds.resize(driver.journal.len(), held(&driver));
+    }
+    Run { driver, worlds }
+}
+
+impl<'a> Run<'a> {
+    /// The run as it lies there when its engine dies after `cut` events.
+    fn cut(&self, world: &'a World, cut: usize) -> Driver<'a> {
+        let (content, bought) = &self.worlds[cut - 1];
+        let mut dead = Driver::new(world);
+        dead.journal = self.driver.journal[..cut].to_vec();
+        dead.state = run_loop::engine::State::replay(&dead.journal);
+        dead.content = *content;
+        dead.bought.clone_from(bought);
+        dead
+    }
+}
+
+/// Publishing rests on a measurement of the engine that publishes, with nothing in between.
+fn published_on_fresh_measurements(journal: &[Event]) -> bool {
+    let mut measured = false;
+    let mut requested = BTreeMap::new();
+    for event in journal {
+        match event {
+            Event::RunResumed { .. } => measured = false,
+            Event::EffectRequested { id, effect } => {
+                if matches!(**effect, Effect::Promote { .. }) && !measured {
+                    return false;
+                }
+                requested.insert(*id, (**effect).clone());
+            }
+            Event::EffectDone { effect, .. } => {
+                if let Some(Effect::Measure { point, .. }) = requested.get(effect) {
+                    measured = *point == MeasurePoint::BeforePromotion;
+                }
+            }
+            _ => {}
+        }
+    }
+    true
+}
+
+/// No report is bought again: one answer of the world for each that an undisturbed run buys.
+fn bought(driver: &Driver<'_>) -> usize {
+    driver.bought.len()
+}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
@@ -13,24 +80,94 @@ proptest! {
     /// Design, section 9: the journal is cut after every event, and the run taken up again.
     #[test]
     fn every_prefix_resumes_to_the_same_end(world in worlds(), seed in any::<u64>()) {
-        let mut driver = Driver::new(&world);
-        driver.start();
-        // What the source holds is the world's, not the journal's: it is kept per event.
-        let mut contents = vec![driver.content; driver.journal.len()];
-        let mut pick = picks(seed);
-        loop {
-            if !driver.perform(pick()) {
-                break;
-            }
-            contents.push(driver.content);
-            contents.resize(driver.journal.len(), driver.content);
-        }
-        let exit = driver.state.end().unwrap().exit();
-        for cut in 1..driver.journal.len() {
-            let mut again = Driver::resumed(&world, &driver.journal[..cut], contents[cut - 1]);
+        let run = whole(&world, seed);
+        let exit = run.driver.state.end().unwrap().exit();
+        prop_assert_eq!(exit.code(), model::exit(&world));
+        for cut in 1..run.driver.journal.len() {
+            let mut again = run.cut(&world, cut).again();
             let end = again.run(picks(seed ^ cut as u64));
             prop_assert_eq!(end, exit.code(), "cut after event {}", cut);
+            prop_assert!(published_on_fresh_measurements(&again.journal), "cut after event {}", cut);
         }
+    }
+}
+
+proptest! {
+    // Every cut of a run is resumed once for each effect that was open: fewer worlds.
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The engine dies when an effect was performed and its outcome was not recorded: every subset
+    /// of one, and all of those that were open. What can be done once only is not done again.
+    #[test]
+    fn an_effect_without_a_recorded_outcome_is_not_done_twice(world in worlds(), seed in any::<u64>()) {
+        let run = whole(&world, seed);
+        let exit = run.driver.state.end().unwrap().exit().code();
+        for cut in 1..run.driver.journal.len() {
+            let open: Vec<EffectId> = run.cut(&world, cut).state.open.keys().copied().collect();
+            for performed in open.iter().map(|id| vec![*id]).chain([open.clone()]) {
+                let mut dead = run.cut(&world, cut);
+                for id in &performed {
+                    dead.perform_unseen(*id);
+                }
+                let reports = dead.bought.clone();
+                let mut again = dead.again();
+                let end = again.run(picks(seed ^ cut as u64));
+                prop_assert_eq!(end, exit, "cut after event {}, performed {:?}", cut, performed);
+                for (job, outcome) in &reports {
+                    prop_assert_eq!(again.bought.get(job), Some(outcome));
+                }
+                prop_assert!(published_on_fresh_measurements(&again.journal));
+                if exit == 0 {
+                    prop_assert_eq!(bought(&again), bought(&run.driver), "a report was bought twice");
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The engine dies while jobs run, and their guards end them: they are asked again, and the
+    /// crash costs no attempt.
+    #[test]
+    fn a_job_that_died_with_its_engine_costs_no_attempt(world in worlds(), seed in any::<u64>()) {
+        let run = whole(&world, seed);
+        let exit = run.driver.state.end().unwrap().exit().code();
+        for cut in 1..run.driver.journal.len() {
+            let mut again = run.cut(&world, cut).again();
+            let jobs: Vec<EffectId> = again
+                .state
+                .open
+                .iter()
+                .filter(|(_, effect)| matches!(effect, Effect::RunJob { .. }))
+                .map(|(id, _)| *id)
+                .collect();
+            for id in jobs {
+                again.lose(id);
+            }
+            prop_assert_eq!(again.run(picks(seed ^ cut as u64)), exit, "cut after event {}", cut);
+        }
+    }
+
+    /// A run that crashes again and again, at every second input, ends all the same.
+    #[test]
+    fn a_run_that_keeps_crashing_ends_the_same(world in worlds(), seed in any::<u64>()) {
+        let exit = whole(&world, seed).driver.state.end().unwrap().exit().code();
+        let mut driver = Driver::new(&world);
+        driver.start();
+        let mut pick = picks(seed);
+        for _ in 0..500 {
+            if driver.state.end().is_some() {
+                break;
+            }
+            // Three inputs each: publishing takes two measurements and itself.
+            for _ in 0..3 {
+                driver.perform(pick());
+            }
+            driver = driver.again();
+        }
+        prop_assert_eq!(driver.state.end().map(|end| end.exit().code()), Some(exit));
     }
 
     /// A journal read back from its JSON folds to the same run.
@@ -44,7 +181,7 @@ proptest! {
             prop_assert_eq!(&serde_json::from_str::<Event>(&text).unwrap(), event);
         }
         // Resuming what is over does nothing.
-        let mut again = Driver::resumed(&world, &driver.journal, driver.content);
+        let mut again = Driver::resumed(&world, &driver.journal, driver.content, &driver.bought);
         prop_assert_eq!(again.journal.len(), driver.journal.len());
         again.input(InputKind::Resume);
         prop_assert_eq!(again.journal.len(), driver.journal.len());

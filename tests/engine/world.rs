@@ -272,12 +272,7 @@ impl World {
                     })
                 },
             },
-            Effect::RunJob { job } => {
-                let answer = self.answer(index(&job.slot), job.round.0, job.attempt);
-                Outcome::JobEnded {
-                    outcome: outcome(answer),
-                }
-            }
+            Effect::RunJob { job } => self.job(job, job.attempt),
             Effect::Measure {
                 round,
                 point,
@@ -302,16 +297,24 @@ impl World {
             Effect::Release => Outcome::Released { left: Vec::new() },
         }
     }
+
+    /// A job hands over the slot's `nth` answer of the round.
+    pub fn job(&self, job: &Job, nth: u32) -> Outcome {
+        assert!(job.round >= RoundNumber(1));
+        let answer = self.answer(index(&job.slot), job.round.0, nth);
+        Outcome::JobEnded {
+            outcome: outcome(answer),
+        }
+    }
 }
 
 pub fn index(slot: &SlotName) -> usize {
     slot.as_str().trim_start_matches("slot-").parse().unwrap()
 }
 
-pub fn interrupted(job: &Job) -> Outcome {
+pub fn interrupted() -> Outcome {
     let mut outcome = outcome(Answer::Silent);
-    outcome.ended = Ended::Stopped;
-    assert!(job.round >= RoundNumber(1));
+    outcome.ended = Ended::Interrupted;
     Outcome::JobEnded { outcome }
 }
 

@@ -34,6 +34,7 @@ fn not_started(ended: Ended) -> Failure {
         | Ended::Signalled { .. }
         | Ended::TimedOut
         | Ended::Stopped
+        | Ended::Interrupted
         | Ended::Lost => unreachable!("it started: {ended:?}"),
     }
 }

@@ -18,12 +18,6 @@ pub enum LaterCommand {
     /// Follow events
     #[command(hide = true)]
     Events(Rest),
-    /// Go on with a run
-    #[command(hide = true)]
-    Resume(Rest),
-    /// End a run
-    #[command(hide = true)]
-    Cancel(Rest),
     /// Install hooks
     #[command(hide = true)]
     Hook(Rest),
@@ -53,8 +47,6 @@ impl LaterCommand {
             Self::Doctor(_) => ("doctor", &["run-loop", "demo"]),
             Self::Agents(_) => ("agents", &["run-loop", "config", "show", "--origin"]),
             Self::Events(_) => ("events", &["run-loop", "log"]),
-            Self::Resume(_) => ("resume", &["run-loop", "status"]),
-            Self::Cancel(_) => ("cancel", &["run-loop", "status"]),
             Self::Hook(_) => ("hook", &["run-loop", "gate", "--help"]),
             Self::Report(_) => ("report", &["run-loop", "show"]),
             Self::Worktree(_) => ("worktree", &["git", "worktree", "list"]),

@@ -17,7 +17,7 @@ pub(super) fn fail(failure: Failure) -> Event {
     }
 }
 
-/// A fault or a request to stop ends the run whatever its phase.
+/// A fault or `cancel` ends the run whatever its phase.
 ///
 /// A promotion under way is waited for: its files may already count, and a run must not say
 /// "interrupted" over an approval that was published.
@@ -37,16 +37,37 @@ pub(super) fn forced(state: &State) -> Option<Event> {
     if state.promotion.is_some() {
         return None;
     }
+    match state.stop? {
+        StopCause::Interrupt | StopCause::Terminate => None,
+        StopCause::Cancel => {
+            let run = state.run.as_ref()?;
+            let message = format!("run {} was cancelled", run.loop_id);
+            let failure = Failure::new(Code::Cancelled, message);
+            Some(fail(failure.next(run.command.clone())))
+        }
+    }
+}
+
+/// An interrupted run: waits for everything under way, gives back what is held, and is put aside
+/// with all that it knows, to be resumed.
+pub(super) fn put_aside(state: &State) -> Option<Event> {
+    if state.suspended.is_some() || !state.open.is_empty() {
+        return None;
+    }
+    if !state.given_back {
+        return Some(request(state, Effect::Release));
+    }
+    let run = state.run.as_ref()?;
     let (code, word) = match state.stop? {
         StopCause::Interrupt => (Code::Interrupted, "interrupted"),
         StopCause::Terminate => (Code::Terminated, "terminated"),
+        StopCause::Cancel => return None,
     };
-    let run = state.run.as_ref()?;
-    let message = format!(
-        "{word} by request; run {} is recorded as interrupted",
-        run.loop_id
-    );
-    Some(fail(Failure::new(code, message).next(run.command.clone())))
+    let message = format!("run {} was {word}; it can be resumed", run.loop_id);
+    let resume = ["run-loop", "resume", &run.loop_id.to_string()].map(str::to_owned);
+    Some(Event::RunSuspended {
+        failure: Failure::new(code, message).next(resume),
+    })
 }
 
 /// A round closed and no other follows: the run's end.

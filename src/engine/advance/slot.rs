@@ -217,6 +217,8 @@ fn retry(round: RoundNumber, slot: &Slot, place: &SlotReview, outcome: &JobOutco
         ending: ending.clone(),
     };
     match (&outcome.ended, &outcome.reading) {
+        // Nobody's failure: it is asked the same again, and nothing is spent.
+        (Ended::Interrupted, _) => return again(place.rank, place.reason.clone()),
         (Ended::Exited { code: 0 }, Reading::Invalid { problems, .. }) if !place.re_asked => {
             return again(
                 place.rank,
@@ -278,5 +280,6 @@ fn describe(outcome: &JobOutcome) -> String {
         Ended::Stopped => "stopped".to_owned(),
         Ended::NotStarted { failure } => format!("not started: {}", failure.message),
         Ended::Lost => "its end was not seen".to_owned(),
+        Ended::Interrupted => "interrupted".to_owned(),
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::folder::{Folder, Place, is_folder, shown};
-use super::root::{IDS, OWNER, Places, QUARANTINE, Root, path_of};
+use super::root::{IDS, NEW_OWNER, OWNER, Places, QUARANTINE, Root, path_of, remove_draft};
 use crate::domain::id::LoopId;
 
 /// Removes the folder of a run; what is not surely ours stays, and is returned with its reason.
@@ -51,7 +51,13 @@ fn emptied(root: &Root, left: &mut Vec<String>) -> io::Result<()> {
         slot(&quarantine, &name, places, ".quarantine/", left);
     }
     for name in folder.names()? {
-        if [OWNER, IDS, QUARANTINE].contains(&name.as_c_str()) {
+        if [OWNER, NEW_OWNER, IDS, QUARANTINE].contains(&name.as_c_str()) {
+            continue;
+        }
+        if name.to_bytes().starts_with(b".new-") {
+            if let Err(error) = remove_draft(folder, &name) {
+                left.push(format!("{}: {error}", shown(&name)));
+            }
             continue;
         }
         let places = places(root, &ids, &name);

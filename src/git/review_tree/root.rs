@@ -1,6 +1,6 @@
 //! The folder of a run's review trees, and which folders in it are ours.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,14 @@ use rustix::fs::Mode;
 use serde::{Deserialize, Serialize};
 
 use super::folder::{Folder, Place};
-use super::{Error, SlotFolders, c_name};
+use super::{Error, SlotFolders, c_name, nothing_left};
 use crate::domain::id::LoopId;
 use crate::domain::slot::SlotName;
 
 /// The file that says whose folder it is.
 pub(super) const OWNER: &CStr = c".owner";
+/// The owner file while it is written.
+pub(super) const NEW_OWNER: &CStr = c".owner.new";
 /// The folder of records: which folders we made.
 pub(super) const IDS: &CStr = c".ids";
 /// The folder of slots that are in doubt.
@@ -66,11 +68,17 @@ impl Root {
             }
         }
         let folder = Folder::open(&path)?;
-        // Only a folder that was just made, by us or by a try that died, has nothing in it.
-        if folder.names()?.is_empty() {
-            fs_err::write(path.join(".owner"), owner(loop_id))?;
-            folder.create(IDS)?;
-            folder.create(QUARANTINE)?;
+        // Only a folder that was just made, by us or by a try that died, has no more in it. The
+        // owner file comes last, whole: with it the folder is complete.
+        let names = folder.names()?;
+        if is_begun(&names) {
+            for name in [IDS, QUARANTINE] {
+                if !names.iter().any(|known| known.as_c_str() == name) {
+                    folder.create(name)?;
+                }
+            }
+            fs_err::write(path.join(".owner.new"), owner(loop_id))?;
+            folder.rename(NEW_OWNER, &folder, OWNER)?;
         }
         let root = Self { folder, path };
         root.check_owner(loop_id)?;
@@ -87,6 +95,20 @@ impl Root {
             Err(error) => return Err(error.into()),
         };
         check_ours(&folder, &path)?;
+        let names = folder.names()?;
+        if is_begun(&names) {
+            // Its making died before it held anything.
+            for name in names {
+                if name.as_c_str() == NEW_OWNER {
+                    nothing_left(&folder.remove(&name))?;
+                } else {
+                    folder.remove_empty(&name)?;
+                }
+            }
+            let trees = Folder::open(path.parent().unwrap_or(&path))?;
+            trees.remove_empty(&c_name(&loop_id.to_string())?)?;
+            return Ok(None);
+        }
         let root = Self { folder, path };
         root.check_owner(loop_id)?;
         Ok(Some(root))
@@ -142,9 +164,24 @@ impl Root {
         Ok(SlotFolders { slot: folder, tree })
     }
 
-    /// Makes the folder of a slot.
-    pub(super) fn create_slot(&self, slot: &SlotName) -> Result<Folder, Error> {
-        Ok(self.folder.create(&c_name(slot.as_str())?)?)
+    /// Makes the folder of a slot with its two folders, written down before it gets its name: a
+    /// crash leaves nothing under the slot's name that nobody knows to be ours.
+    pub(super) fn create_slot(&self, slot: &SlotName) -> Result<Places, Error> {
+        let draft = c_name(&format!(".new-{slot}"))?;
+        if self.folder.stat(&draft)?.is_some() {
+            remove_draft(&self.folder, &draft)?;
+        }
+        let folder = self.folder.create(&draft)?;
+        let places = Places {
+            slot: folder.place(),
+            tree: folder.create(c"tree")?.place(),
+            git: folder.create(c"git")?.place(),
+            git_before: None,
+        };
+        self.remember(slot, &places)?;
+        self.folder
+            .rename(&draft, &self.folder, &c_name(slot.as_str())?)?;
+        Ok(places)
     }
 
     /// Writes down which folders are ours, for the removal after a crash.
@@ -176,11 +213,27 @@ impl Root {
         if ids.stat(&name)?.is_some() {
             let mut record = b".q-".to_vec();
             record.extend_from_slice(free.to_bytes());
-            let record = std::ffi::CString::new(record).map_err(io::Error::other)?;
+            let record = CString::new(record).map_err(io::Error::other)?;
             ids.rename(&name, &ids, &record)?;
         }
         Ok(())
     }
+}
+
+/// Whether a folder holds nothing but the beginning of a run's: it has no owner file yet, which
+/// comes last, and no slot.
+fn is_begun(names: &[CString]) -> bool {
+    let begun = [IDS, QUARANTINE, NEW_OWNER];
+    names.iter().all(|name| begun.contains(&name.as_c_str()))
+}
+
+/// Removes what a crash left of a slot in the making: empty folders, and nothing else.
+pub(super) fn remove_draft(root: &Folder, draft: &CStr) -> io::Result<()> {
+    let folder = root.open_in(draft)?;
+    for name in folder.names()? {
+        folder.remove_empty(&name)?;
+    }
+    root.remove_empty(draft)
 }
 
 fn check_ours(folder: &Folder, path: &Path) -> Result<(), Error> {

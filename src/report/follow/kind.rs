@@ -182,6 +182,7 @@ fn how(ended: &Ended) -> String {
         Ended::Stopped => "stopped: the run was interrupted".to_owned(),
         Ended::NotStarted { failure } => format!("not started: {failure}"),
         Ended::Lost => "lost: nobody saw its end".to_owned(),
+        Ended::Interrupted => "interrupted: the run stopped, or its engine died".to_owned(),
     }
 }
 

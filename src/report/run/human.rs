@@ -1,5 +1,7 @@
 //! A whole run as text for people.
 
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
 use crate::report::human::finding_line;
 use crate::report::run::{FindingReport, RunReport, SlotReport};
 use crate::report::table::table;
@@ -9,6 +11,10 @@ impl RunReport {
     /// One word for how it stands.
     #[must_use]
     pub fn standing(&self) -> String {
+        let cancelled = |failure: &Failure| failure.code == Code::Cancelled;
+        if self.failure.as_ref().is_some_and(cancelled) {
+            return "cancelled".to_owned();
+        }
         match (self.exit, self.readers) {
             (Some(0), Some(0)) => "PASS (checks only: nobody read this change)".to_owned(),
             (Some(0), _) => "PASS".to_owned(),
@@ -16,7 +22,7 @@ impl RunReport {
             (Some(4), _) => "STALE".to_owned(),
             (Some(5), _) => "INCONCLUSIVE".to_owned(),
             (Some(130), _) => "interrupted".to_owned(),
-            (Some(143), _) => "terminated".to_owned(),
+            (Some(143), _) => "interrupted (terminated)".to_owned(),
             (Some(exit), _) => format!("failed (exit {exit})"),
             (None, _) if self.state == "interrupted" => {
                 "interrupted: its engine died, nothing was approved".to_owned()

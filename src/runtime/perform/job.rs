@@ -1,5 +1,6 @@
 //! One job from its prompt to what its report says.
 
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::agent::{command, environment};
 use crate::checks::{self, ChecksJob, ChecksOutcome};
 use crate::contract::prompt::{self, ReviewPrompt};
 use crate::contract::{Expect, review};
-use crate::domain::agent::{Agent, AgentKind};
+use crate::domain::agent::{Agent, AgentKind, CommandAgent};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::isolation::EvidenceKind;
@@ -23,6 +24,7 @@ use crate::domain::slot::Slot;
 use crate::domain::time::Timestamp;
 use crate::engine::{Review, State};
 use crate::git::object;
+use crate::process::guard::attach;
 use crate::runtime::clock;
 use crate::runtime::perform::run_of;
 use crate::runtime::rim::Rim;
@@ -53,18 +55,26 @@ pub(super) async fn perform(
     rim: &Rim,
     state: &State,
     job: &Job,
+    again: bool,
     stop: CancellationToken,
     kill: CancellationToken,
 ) -> JobOutcome {
     let started_at = clock::now();
-    let answer = match assign(rim, state, job) {
+    let asked_to_stop = stop.clone();
+    let mut answer = match assign(rim, state, job) {
         Ok(assignment) => tokio::select! {
-            answer = assignment.run(stop) => answer,
+            answer = async {
+                if again { assignment.take_over().await } else { assignment.run(stop).await }
+            } => answer,
             // A second signal: what runs is dropped, which kills its group.
-            () = kill.cancelled() => Answer::without_report(Ended::Stopped),
+            () = kill.cancelled() => Answer::without_report(Ended::Interrupted),
         },
         Err(failure) => Answer::without_report(Ended::NotStarted { failure }),
     };
+    if answer.ended == Ended::Stopped && asked_to_stop.is_cancelled() {
+        // Not the agent's failure and not its guard's: the run stopped.
+        answer.ended = Ended::Interrupted;
+    }
     let (ended, report, reading) = match answer.report {
         None => (answer.ended, None, answer.reading),
         Some(bytes) => match rim.artifacts.put(&bytes) {
@@ -95,14 +105,8 @@ fn assign<'a>(rim: &'a Rim, state: &'a State, job: &'a Job) -> Result<Assignment
         .ok_or_else(|| lacking("slot"))?;
     let agent = slot.agent_at(job.rank).ok_or_else(|| lacking("agent"))?;
     let tree = match job.evidence {
-        EvidenceKind::ReviewTree => Some(
-            state
-                .trees
-                .get(&job.slot)
-                .ok_or_else(|| lacking("review tree"))?
-                .path
-                .as_str(),
-        ),
+        // A job that is taken over needs none: it is not started again.
+        EvidenceKind::ReviewTree => state.trees.get(&job.slot).map(|tree| tree.path.as_str()),
         EvidenceKind::SourceTree => Some(run.source_root.as_str()),
         EvidenceKind::DiffOnly => None,
     };
@@ -131,11 +135,61 @@ impl Answer {
 
 impl Assignment<'_> {
     async fn run(&self, stop: CancellationToken) -> Answer {
+        if self.job.evidence == EvidenceKind::ReviewTree && self.tree.is_none() {
+            let message = format!("job {} has no review tree", self.job.id);
+            let failure = Failure::new(Code::Internal, message);
+            return Answer::without_report(Ended::NotStarted { failure });
+        }
         let answered = match &self.agent.kind {
             AgentKind::Checks => self.examine(stop).await,
             AgentKind::Command(_) | AgentKind::Human => self.ask(stop).await,
         };
         answered.unwrap_or_else(|failure| Answer::without_report(Ended::NotStarted { failure }))
+    }
+
+    /// A job of a dead engine: a report that was finished is read, and never bought again; whatever
+    /// else was under way is over, since its guard ends it, and the slot is asked again.
+    async fn take_over(&self) -> Answer {
+        let taken = match &self.agent.kind {
+            AgentKind::Command(program) => self.hand_over_again(program).await,
+            AgentKind::Checks => self.commands_are_over().await.map(|()| None),
+            // A person answers to the engine that asked.
+            AgentKind::Human => Ok(None),
+        };
+        match taken {
+            Ok(Some(answer)) => answer,
+            Ok(None) => Answer::without_report(Ended::Interrupted),
+            Err(error) => {
+                let message = format!("job {} cannot be taken over: {error}", self.job.id);
+                let failure = Failure::new(Code::StateUnwritable, message);
+                Answer::without_report(Ended::NotStarted { failure })
+            }
+        }
+    }
+
+    async fn hand_over_again(&self, program: &CommandAgent) -> io::Result<Option<Answer>> {
+        let (cache, run) = (&self.rim.cache, self.run.loop_id);
+        let Some(folder) = JobFolder::find(cache, run, self.job.id)? else {
+            return Ok(None);
+        };
+        let Some(dispatched) = command::taken_over(program, &folder).await? else {
+            return Ok(None);
+        };
+        // Kept before the job was started; what is not there any more is not told.
+        let prompt = folder.prompt_hash().and_then(|sha256| {
+            let bytes = self.rim.artifacts.get(&sha256).ok()?;
+            self.rim.artifacts.put(&bytes).ok()
+        });
+        let answer = self.read(dispatched);
+        Ok(Some(Answer { prompt, ..answer }))
+    }
+
+    /// Waits until no command of a dead engine's `checks` runs any more.
+    async fn commands_are_over(&self) -> io::Result<()> {
+        for folder in self.rim.scratch_folders(self.run.loop_id, self.job.id)? {
+            attach(&folder).await?;
+        }
+        Ok(())
     }
 
     /// Asks an agent that reads a prompt and writes a report.
@@ -154,7 +208,11 @@ impl Assignment<'_> {
             evidence,
         )?;
         let dispatched = self.dispatch(&folder, prompt.as_bytes(), stop).await?;
-        Ok(self.read(dispatched, stored))
+        let answer = self.read(dispatched);
+        Ok(Answer {
+            prompt: Some(stored),
+            ..answer
+        })
     }
 
     async fn dispatch(
@@ -200,7 +258,7 @@ impl Assignment<'_> {
     }
 
     /// Reads what was handed over, by the agent's contract.
-    fn read(&self, dispatched: Dispatched, prompt: Stored) -> Answer {
+    fn read(&self, dispatched: Dispatched) -> Answer {
         let reading = match (&dispatched.report, dispatched.unusable) {
             (Some(report), None) => {
                 let identity = &self.review.pin.identity;
@@ -227,7 +285,7 @@ impl Assignment<'_> {
             ended: dispatched.ended,
             report: dispatched.report,
             reading,
-            prompt: Some(prompt),
+            prompt: None,
         }
     }
 

@@ -88,14 +88,14 @@ pub(super) fn verified(connection: &Connection, run: LoopId) -> Result<(Vec<Entr
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
             let at = Timestamp::from_millis(row.get(1)?);
-            let json: String = row.get(2)?;
-            let next = last.next(at, &json);
+            let json = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+            let next = last.next(at, json);
             let seq: i64 = row.get(0)?;
             let (prev, hash): ([u8; 32], [u8; 32]) = (row.get(3)?, row.get(4)?);
             if i64::try_from(next.seq) != Ok(seq) || prev != last.hash || hash != next.hash {
                 return Err(Error::Chain(next.seq));
             }
-            let event = serde_json::from_str(&json).map_err(|source| Error::Event {
+            let event = serde_json::from_str(json).map_err(|source| Error::Event {
                 seq: next.seq,
                 source,
             })?;

@@ -1,0 +1,128 @@
+//! `run-loop cancel [RUN]`: ends a run for good.
+
+use std::time::Duration;
+
+use crate::cli::args::Format;
+use crate::cli::args::control::ControlArgs;
+use crate::cli::environment::Environment;
+use crate::cli::history::{History, ReadRun};
+use crate::cli::locate::locate;
+use crate::cli::output;
+use crate::cli::resume::{choose, history, is_over, name_differences, outside_of_jobs, spec_of};
+use crate::cli::running::Teller;
+use crate::domain::code::Code;
+use crate::domain::end::End;
+use crate::domain::exit::Exit;
+use crate::domain::failure::Failure;
+use crate::domain::id::{LoopId, MessageId};
+use crate::domain::summary::RunState;
+use crate::engine::State;
+use crate::runtime::{clock, wind_up};
+use crate::store::inbox::{Message, Request};
+use crate::store::index::Index;
+use crate::store::{Entry, Inbox, Journal, StateFolder};
+
+/// How often a living engine is looked at.
+const PAUSE: Duration = Duration::from_millis(50);
+/// How long it is waited for: it gives its jobs 5 s of grace.
+const PATIENCE: u32 = 1200;
+
+/// Cancels a run: a living engine is told, a dead one's run is ended here. A run that is cancelled
+/// already stays so.
+///
+/// # Errors
+/// When the run ended in another way, or cannot be ended.
+pub(crate) fn run(
+    args: &ControlArgs,
+    environment: &Environment,
+    format: Format,
+) -> Result<Exit, Failure> {
+    outside_of_jobs(environment)?;
+    let place = locate(environment, args.repository.worktree.as_deref())?;
+    let state = StateFolder::find(&place.source.common_dir)?;
+    let history = history(state.as_ref(), &place, format);
+    let run = choose(&history, args.run.as_deref())?;
+    name_differences(&spec_of(&history.read(run)?)?, &place);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+    let read = runtime.block_on(cancelled(&history, run, environment))?;
+    if !is_cancelled(&read) {
+        return Err(is_over(&read));
+    }
+    match format {
+        Format::Human => output::data(&format!("run {run} is cancelled\n")),
+        Format::Json | Format::Ndjson => output::data(&read.report().json()?),
+    }
+    Ok(Exit::Approved)
+}
+
+fn is_cancelled(read: &ReadRun) -> bool {
+    match &read.summary.end {
+        Some(End::Failed { failure }) => failure.code == Code::Cancelled,
+        Some(End::Approved { .. }) | None => false,
+    }
+}
+
+/// The run once it is over, by whoever ended it.
+async fn cancelled(
+    history: &History<'_>,
+    run: LoopId,
+    environment: &Environment,
+) -> Result<ReadRun, Failure> {
+    let state = history.state()?;
+    let stamp = clock::stamp().map_err(|error| {
+        let message = format!("the system gives no randomness: {error}");
+        Failure::new(Code::Internal, message)
+    })?;
+    let message = MessageId::mint(&stamp, "message");
+    let inbox = Inbox::open(state, run)?;
+    let mut told = false;
+    for _ in 0..PATIENCE {
+        let read = history.read(run)?;
+        match read.state {
+            RunState::Ended => {
+                inbox.done(message);
+                return Ok(read);
+            }
+            RunState::Running => {
+                if !told {
+                    inbox.send(&Message::new(message, run, Request::Cancel))?;
+                    told = true;
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+            // Another engine may take it up at this moment: it will read the message.
+            RunState::Interrupted => match Journal::open(state, run) {
+                Ok(opened) => {
+                    end_here(state, opened, message, environment).await?;
+                    inbox.done(message);
+                }
+                Err(_) if Journal::is_driven(state, run)? => tokio::time::sleep(PAUSE).await,
+                Err(failure) => return Err(failure),
+            },
+        }
+    }
+    let message = format!("run {run} was told to end, and its engine has not ended yet");
+    let run = run.to_string();
+    Err(Failure::new(Code::LoopRunning, message).next(["run-loop", "status", &run]))
+}
+
+/// Ends the run of a dead engine.
+async fn end_here(
+    state_folder: &StateFolder,
+    (mut journal, entries): (Journal, Vec<Entry>),
+    message: MessageId,
+    environment: &Environment,
+) -> Result<(), Failure> {
+    let run = journal.run();
+    let mut state = State::replay(entries.iter().map(|entry| &entry.event));
+    let mut teller = Teller::new(run, &entries, Format::Human);
+    let cache = environment.cache_root()?;
+    let message = Some(message);
+    wind_up::cancel(&mut journal, &mut state, &cache, message, &mut teller).await?;
+    drop(journal);
+    Index::open(state_folder).record(state_folder, run);
+    Ok(())
+}

@@ -1,0 +1,228 @@
+//! `run-loop resume [RUN]`: goes on with a run that was interrupted or whose engine died.
+
+use std::path::Path;
+
+use crate::cli::args::Format;
+use crate::cli::args::control::ControlArgs;
+use crate::cli::environment::{Environment, JOB_ID};
+use crate::cli::history::{History, ReadRun};
+use crate::cli::locate::{Place, locate};
+use crate::cli::{output, running, sources, validate};
+use crate::config::load::FILE_NAME;
+use crate::config::rules;
+use crate::domain::code::Code;
+use crate::domain::exit::Exit;
+use crate::domain::failure::Failure;
+use crate::domain::id::LoopId;
+use crate::domain::oid::Oid;
+use crate::domain::run_spec::{BaseSpec, RunSpec};
+use crate::domain::summary::RunState;
+use crate::engine::{InputKind, State};
+use crate::git::review_tree::ReviewTrees;
+use crate::git::{Git, Repository, ReviewStore};
+use crate::process::guard::GuardProgram;
+use crate::report::run::RunReport;
+use crate::runtime::{Rim, clock, restore};
+use crate::store::index::{Index, Listed};
+use crate::store::{Artifacts, Inbox, Journal, RunLock, StateFolder};
+
+/// Goes on with a run, in its own working tree and with its own control root, wherever the
+/// command was started.
+///
+/// # Errors
+/// Why it cannot go on, or why it did not end with an approval.
+pub(crate) fn run(
+    args: &ControlArgs,
+    environment: &Environment,
+    format: Format,
+) -> Result<Exit, Failure> {
+    outside_of_jobs(environment)?;
+    let place = locate(environment, args.repository.worktree.as_deref())?;
+    let state_folder = StateFolder::find(&place.source.common_dir)?;
+    let history = history(state_folder.as_ref(), &place, format);
+    let run = choose(&history, args.run.as_deref())?;
+    let state_folder = history.state()?;
+    let read = history.read(run)?;
+    let spec = spec_of(&read)?;
+    if read.summary.end.is_some() {
+        return Err(is_over(&read));
+    }
+    name_differences(&spec, &place);
+    let repository = own_repository(&place.git, &spec)?;
+    let lock = RunLock::acquire(state_folder, &repository.source_root, run)?;
+    // Verified again under the locks: nobody else writes from here on.
+    let (journal, entries) = Journal::open(state_folder, run)?;
+    let state = State::replay(entries.iter().map(|entry| &entry.event));
+    if state.is_over() {
+        return Err(is_over(&history.read(run)?));
+    }
+    let artifacts = Artifacts::open(state_folder, run)?;
+    restore::artifacts(&artifacts, &entries)?;
+    same_rules(&place.git, &repository, &spec, &state)?;
+    let cache = environment.cache_root()?;
+    let store = ReviewStore::open(&place.git, &repository, &cache)?;
+    let rim = Rim {
+        trees: ReviewTrees::new(&place.git, &store, &repository, &cache, run),
+        git: place.git.clone(),
+        repository,
+        store,
+        artifacts,
+        lock,
+        inbox: Inbox::open(state_folder, run)?,
+        cache,
+        guard: GuardProgram::own(),
+        environment: environment.variables().clone(),
+    };
+    restore::evidence(&rim, &state, &entries)?;
+    let first = InputKind::Resume;
+    running::to_the_end(state_folder, rim, journal, &entries, first, format)
+}
+
+/// A job starts no loop, and takes none up or ends one either.
+pub(super) fn outside_of_jobs(environment: &Environment) -> Result<(), Failure> {
+    let Some(job) = environment.get(JOB_ID.name) else {
+        return Ok(());
+    };
+    let job = job.to_string_lossy();
+    let message = format!("this is job {job} of a run; a job drives no loop");
+    Err(Failure::new(Code::InsideJob, message).next(["run-loop", "status"]))
+}
+
+/// What runs of the place there are.
+pub(super) fn history<'a>(
+    state: Option<&'a StateFolder>,
+    place: &'a Place,
+    format: Format,
+) -> History<'a> {
+    History {
+        state,
+        source_root: Some(&place.source.source_root),
+        format,
+        now: clock::now(),
+    }
+}
+
+/// The named run; else the newest of this source that did not end, else the only one of the
+/// repository that was interrupted, else the newest of this source.
+pub(super) fn choose(history: &History<'_>, given: Option<&str>) -> Result<LoopId, Failure> {
+    if given.is_some() {
+        return history.choose(given);
+    }
+    let state = history.state()?;
+    let here = history.source_root.map(|root| root.display().to_string());
+    let listed = Index::open(state).list(state)?;
+    let open: Vec<_> = listed
+        .into_iter()
+        .filter_map(|listed| match listed {
+            Listed::Run(row) if row.state != RunState::Ended => Some(row),
+            Listed::Run(_) | Listed::Damaged { .. } => None,
+        })
+        .collect();
+    if let Some(row) = open.iter().rev().find(|row| row.source_root == here) {
+        return Ok(row.run);
+    }
+    match &open[..] {
+        [only] if only.state == RunState::Interrupted => Ok(only.run),
+        _ => history.choose(None),
+    }
+}
+
+pub(super) fn spec_of(read: &ReadRun) -> Result<RunSpec, Failure> {
+    let spec = read.summary.spec.as_deref();
+    spec.cloned().ok_or_else(|| {
+        let message = format!("run {} never began", read.run);
+        Failure::new(Code::JournalFailed, message)
+    })
+}
+
+/// Why a run that ended cannot be resumed or cancelled.
+pub(super) fn is_over(read: &ReadRun) -> Failure {
+    let how = RunReport::of(read.run, &read.summary, read.state, &read.folder).standing();
+    let message = format!("run {} is over: {how}", read.run);
+    let run = read.run.to_string();
+    Failure::new(Code::RunIsOver, message).next(["run-loop", "show", &run])
+}
+
+/// Says where the run belongs when that is not where the command was started (row M-193: what the
+/// run has stored wins, and the difference is told).
+pub(super) fn name_differences(spec: &RunSpec, place: &Place) {
+    let here = &place.source;
+    if Path::new(&spec.source_root) != here.source_root {
+        let (run, theirs) = (spec.loop_id, &spec.source_root);
+        let here = here.source_root.display();
+        output::note(&format!("run {run} is about {theirs}, not about {here}"));
+    }
+    if Path::new(&spec.control_root) != here.control_root {
+        let (run, theirs) = (spec.loop_id, &spec.control_root);
+        let here = here.control_root.display();
+        let text =
+            format!("run {run} keeps its control root {theirs}; that of this folder is {here}");
+        output::note(&text);
+    }
+}
+
+/// The run's repository, as it recorded it.
+fn own_repository(git: &Git, spec: &RunSpec) -> Result<Repository, Failure> {
+    let root = Path::new(&spec.source_root);
+    let gone = |what: &str| {
+        let message = format!(
+            "{}, the working tree of run {}, {what}",
+            spec.source_root, spec.loop_id
+        );
+        let run = spec.loop_id.to_string();
+        Failure::new(Code::WorktreeNotFound, message).next(["run-loop", "cancel", &run])
+    };
+    if !root.is_dir() {
+        return Err(gone("is not there any more"));
+    }
+    let mut found = Repository::discover(git, root)?;
+    if found.source_root != root || found.common_dir != Path::new(&spec.common_dir) {
+        return Err(gone("is another repository's now"));
+    }
+    found.control_root = (&spec.control_root).into();
+    Ok(found)
+}
+
+/// Checks that the base's configuration and policy are those that the run is bound to.
+fn same_rules(
+    git: &Git,
+    repository: &Repository,
+    spec: &RunSpec,
+    state: &State,
+) -> Result<(), Failure> {
+    // Without `--base` the base is a commit, and stays what it is.
+    let BaseSpec::MergeBase { given, .. } = &spec.base else {
+        return Ok(());
+    };
+    let (_, now, _) = validate::resolve_base(git, repository, given)?;
+    let file = sources::base_file(git, &repository.git_dir, &now)?;
+    let bytes = file.as_ref().map(|file| file.bytes.clone());
+    let same_file = match judged_by(state) {
+        Some(before) if before != now => {
+            sources::at_base(git, &repository.git_dir, &before, FILE_NAME)? == bytes
+        }
+        Some(_) | None => true,
+    };
+    let config = validate::base_alone(file)?;
+    if same_file && rules::policy(&config)? == spec.policy {
+        return Ok(());
+    }
+    let message = format!(
+        "the configuration at the base {given} ({now}) is not the one that run {} is bound to: its approvals are void",
+        spec.loop_id
+    );
+    Err(Failure::new(Code::BaseRulesMoved, message).next(spec.command.clone()))
+}
+
+/// The base's commit at the run's last measurement.
+fn judged_by(state: &State) -> Option<Oid> {
+    let closed = || {
+        state
+            .rounds
+            .iter()
+            .rev()
+            .find_map(|round| round.pin.as_ref())
+    };
+    let pin = state.review().map(|review| &review.pin).or_else(closed)?;
+    Some(pin.identity.base.clone())
+}

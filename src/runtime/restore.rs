@@ -1,0 +1,107 @@
+//! Bringing back what a run keeps outside of its journal, before it goes on.
+
+use crate::domain::code::Code;
+use crate::domain::effect::{Done, Effect, Outcome};
+use crate::domain::event::Event;
+use crate::domain::failure::Failure;
+use crate::domain::id::RoundNumber;
+use crate::domain::identity::Pin;
+use crate::engine::{Phase, State};
+use crate::git::{evidence, snapshot};
+use crate::runtime::rim::Rim;
+use crate::store::{Artifacts, Entry};
+
+/// Checks that every artifact which events name is there, with its bytes.
+///
+/// # Errors
+/// Names the first that is missing or damaged.
+pub fn artifacts(artifacts: &Artifacts, entries: &[Entry]) -> Result<(), Failure> {
+    for entry in entries {
+        if let Event::EffectDone { outcome, .. } = &entry.event
+            && let Outcome::JobEnded { outcome } = &**outcome
+        {
+            for stored in outcome.report.iter().chain(&outcome.prompt) {
+                artifacts.get(&stored.sha256)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Makes the evidence of the round under way again, from the recorded pin and seed: the folder
+/// may be gone, or written to. It must be the same to the byte.
+///
+/// # Errors
+/// When it cannot be made, or comes out as something else: then nobody may be asked by it.
+pub fn evidence(rim: &Rim, state: &State, entries: &[Entry]) -> Result<(), Failure> {
+    let (Some(run), Phase::Round { number, .. }) = (&state.run, &state.phase) else {
+        return Ok(());
+    };
+    let Some((pin, seed, recorded)) = recorded(entries, *number) else {
+        return Ok(());
+    };
+    let folder = rim.evidence_folder(run.loop_id, *number);
+    let make = || evidence::make(&rim.git, &rim.store, pin, &run.review, seed, &folder);
+    let made = make().or_else(|failure| {
+        // The review store may have lost the snapshot; the source may still hold its content.
+        let again = snapshot::pin(&rim.git, &rim.repository, &rim.store, run, *number)?;
+        if again.identity == pin.identity && again.snapshot == pin.snapshot {
+            make()
+        } else {
+            Err(failure)
+        }
+    })?;
+    if made == *recorded {
+        return Ok(());
+    }
+    let message = format!("the evidence of round {number} is not what it was before");
+    Err(Failure::new(Code::EvidenceFailed, message))
+}
+
+/// The pin, seed and evidence of a round, as its events tell them.
+fn recorded(
+    entries: &[Entry],
+    wanted: RoundNumber,
+) -> Option<(&Pin, &str, &crate::domain::evidence::Evidence)> {
+    let mut asked = None;
+    for entry in entries {
+        match &entry.event {
+            Event::EffectRequested { id, effect } => {
+                if let Effect::MakeEvidence {
+                    round,
+                    pin,
+                    receipt_seed,
+                } = &**effect
+                    && *round == wanted
+                {
+                    asked = Some((*id, pin, receipt_seed.as_str()));
+                }
+            }
+            Event::EffectDone {
+                effect, outcome, ..
+            } => {
+                if let Outcome::EvidenceMade {
+                    result: Done::Ok(evidence),
+                } = &**outcome
+                    && let Some((id, pin, seed)) = asked
+                    && id == *effect
+                {
+                    return Some((pin, seed, evidence));
+                }
+            }
+            Event::RunStarted { .. }
+            | Event::RunResumed { .. }
+            | Event::StopRequested { .. }
+            | Event::RoundOpened { .. }
+            | Event::ReviewOpened { .. }
+            | Event::FindingRaised { .. }
+            | Event::SlotRetried { .. }
+            | Event::SlotSettled { .. }
+            | Event::RoundClosed { .. }
+            | Event::RunClosing { .. }
+            | Event::RunSuspended { .. }
+            | Event::RunEnded { .. } => {}
+        }
+    }
+    None
+}

@@ -1,0 +1,98 @@
+//! Ending a run whose engine is dead, without git and without its working tree.
+
+use std::path::Path;
+
+use crate::domain::code::Code;
+use crate::domain::effect::{Done, Effect, Outcome};
+use crate::domain::event::StopCause;
+use crate::domain::failure::Failure;
+use crate::domain::id::{JobId, LoopId, MessageId};
+use crate::domain::job::{Ended, Job, JobOutcome, Reading};
+use crate::engine::{InputKind, State};
+use crate::git::review_tree::release_run;
+use crate::process::guard::attach;
+use crate::runtime::clock;
+use crate::runtime::drive::{Observer, take};
+use crate::runtime::rim::{folders_in, remove_job_folders};
+use crate::store::Journal;
+
+/// Records a dead engine's run as cancelled: waits until its guards have ended what ran, gives
+/// back what it held, and ends it.
+///
+/// # Errors
+/// When the journal cannot be written, or what an attempt left cannot be read.
+pub async fn cancel(
+    journal: &mut Journal,
+    state: &mut State,
+    cache: &Path,
+    message: Option<MessageId>,
+    observer: &mut dyn Observer,
+) -> Result<(), Failure> {
+    take(journal, state, InputKind::Resume, observer)?;
+    let cause = StopCause::Cancel;
+    take(journal, state, InputKind::Stop { cause, message }, observer)?;
+    let Some(run) = state.run.as_ref().map(|spec| spec.loop_id) else {
+        return Ok(());
+    };
+    loop {
+        let next = state.open_effects().next();
+        let Some((id, effect)) = next.map(|(id, effect)| (id, effect.clone())) else {
+            return Ok(());
+        };
+        let outcome = Box::new(outcome(effect, run, cache).await?);
+        let done = InputKind::Done {
+            effect: id,
+            outcome,
+        };
+        take(journal, state, done, observer)?;
+    }
+}
+
+/// What comes of an effect that is not performed any more.
+async fn outcome(effect: Effect, run: LoopId, cache: &Path) -> Result<Outcome, Failure> {
+    fn not_done<T>() -> Done<T> {
+        Done::Err(Failure::new(Code::Cancelled, "the run was cancelled"))
+    }
+    Ok(match effect {
+        Effect::Pin { .. } => Outcome::Pinned { result: not_done() },
+        Effect::MakeEvidence { .. } => Outcome::EvidenceMade { result: not_done() },
+        Effect::OpenTree { .. } => Outcome::TreeOpened { result: not_done() },
+        Effect::Measure { .. } => Outcome::Measured { result: not_done() },
+        Effect::Promote { .. } => Outcome::Promoted { result: not_done() },
+        Effect::RunJob { job } => job_is_over(&job, run, cache).await?,
+        Effect::Release => {
+            let mut left = release_run(cache, run);
+            left.extend(remove_job_folders(cache, run));
+            Outcome::Released { left }
+        }
+    })
+}
+
+/// Waits until nothing of the job runs: its guard ends it, since its engine is dead.
+async fn job_is_over(job: &Job, run: LoopId, cache: &Path) -> Result<Outcome, Failure> {
+    let failed = |error: std::io::Error| {
+        let message = format!("what job {} left cannot be read: {error}", job.id);
+        Failure::new(Code::StateUnwritable, message)
+    };
+    for folder in captures(cache, run, job.id).map_err(failed)? {
+        attach(&folder).await.map_err(failed)?;
+    }
+    Ok(Outcome::JobEnded {
+        outcome: JobOutcome {
+            ended: Ended::Interrupted,
+            report: None,
+            prompt: None,
+            reading: Reading::Silent,
+            started_at: clock::now(),
+            ended_at: clock::now(),
+        },
+    })
+}
+
+/// The capture folder of a job, and those of its commands.
+fn captures(cache: &Path, run: LoopId, job: JobId) -> std::io::Result<Vec<std::path::PathBuf>> {
+    let capture = cache.join(format!("jobs/{run}/{job}.capture"));
+    let mut all = folders_in(&capture)?;
+    all.push(capture);
+    Ok(all)
+}
