@@ -48,6 +48,7 @@ mod report;
 mod rule;
 mod scan;
 mod secret;
+pub mod setup;
 mod text;
 
 /// Everything the reviewer works with.

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use clap::Parser as _;
 
 use crate::cli::args::config::ConfigCommand;
+use crate::cli::args::worktree::WorktreeCommand;
 use crate::cli::args::{Cli, Command, Format};
 use crate::cli::environment::Environment;
 use crate::domain::exit::Exit;
@@ -15,6 +16,7 @@ use crate::domain::failure::Failure;
 
 pub mod args;
 mod cancel;
+mod cleanup;
 mod completions;
 mod config_show;
 mod config_trust;
@@ -41,6 +43,7 @@ pub mod status;
 mod task;
 mod usage;
 pub mod validate;
+mod worktree;
 
 /// Runs a command line and returns how it ended; everything is printed by then.
 #[must_use]
@@ -104,6 +107,13 @@ fn dispatch(
         Some(Command::Schema(args)) => Ok(schema::run(&args)),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Completions(args)) => Ok(completions::run(&args)),
+        Some(Command::Worktree(WorktreeCommand::Prepare(args))) => {
+            worktree::prepare(&args, environment, format)
+        }
+        Some(Command::Worktree(WorktreeCommand::Remove(args))) => {
+            worktree::remove(&args, environment, format)
+        }
+        Some(Command::Cleanup(args)) => cleanup::run(&args, environment, format),
         Some(Command::Later(command)) => {
             let (name, instead) = command.instead();
             Err(later::command(name, instead.iter().copied()))
@@ -122,6 +132,9 @@ fn format_of(cli: &Cli) -> Option<Format> {
         Some(Command::Show(args)) => args.output.format,
         Some(Command::Log(args)) => args.output.format,
         Some(Command::Config(ConfigCommand::Show(args))) => args.output.format,
+        Some(Command::Worktree(WorktreeCommand::Prepare(args))) => args.output.format,
+        Some(Command::Worktree(WorktreeCommand::Remove(args))) => args.output.format,
+        Some(Command::Cleanup(args)) => args.output.format,
         Some(
             Command::Config(ConfigCommand::Trust(_))
             | Command::Demo(_)

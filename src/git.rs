@@ -2,8 +2,8 @@
 //!
 //! Owns: the hardened git program, the review store, pinning and measuring, review trees and
 //! evidence. Never: agents, policy. A git error is an error: never "empty", never "unchanged".
-//! Nothing here writes to the user's index, refs, objects, configuration or files; the one
-//! exception is `refs/run-loop/…` under `--keep-snapshots`.
+//! Nothing here writes to the user's index, refs, objects, configuration or files; the
+//! exceptions are `refs/run-loop/…` under `--keep-snapshots`, and `worktree`, which is asked to.
 
 pub(crate) mod alternates;
 pub mod base;
@@ -27,6 +27,7 @@ pub(crate) mod snapshot_commit;
 pub mod store;
 pub(crate) mod submodule;
 pub(crate) mod tripwire;
+pub mod worktree;
 
 pub use error::Error;
 pub use program::{Git, GitEnvironment};

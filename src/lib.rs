@@ -7,6 +7,7 @@
 
 pub mod agent;
 pub mod checks;
+pub mod cleanup;
 pub mod cli;
 pub mod config;
 pub mod contract;

@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub mod cleanup;
 pub mod config;
 pub mod control;
 pub mod gate;
 pub mod history;
 pub mod later;
 pub mod review;
+pub mod worktree;
 
 /// Review a change with agents, and prove which exact content was approved
 #[derive(Debug, Clone, Parser)]
@@ -66,6 +68,11 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
+    /// Prepare or remove a working tree
+    #[command(subcommand)]
+    Worktree(worktree::WorktreeCommand),
+    /// Remove what dead runs left, and nothing else
+    Cleanup(cleanup::CleanupArgs),
     /// Commands of later versions, known so that a typo is not taken for a task.
     #[command(flatten)]
     Later(later::LaterCommand),

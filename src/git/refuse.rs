@@ -24,6 +24,23 @@ const TRACES: [(&str, &str); 8] = [
 
 /// Refuses while a merge, rebase, cherry-pick, revert or bisect is not finished.
 pub(crate) fn operation_in_progress(git: &Git, repo: &Repository) -> Result<(), Failure> {
+    let Some((name, operation)) = unfinished(git, repo)? else {
+        return Ok(());
+    };
+    let root = repo.source_root.to_string_lossy().into_owned();
+    let message = format!(
+        "{operation} is not finished in {} ({name} exists); finish or abort it, or add \
+         --allow-in-progress",
+        path_shown(&repo.source_root)
+    );
+    Err(Failure::new(Code::OperationInProgress, message).next(["git", "-C", &root, "status"]))
+}
+
+/// The operation that is not finished, with what shows it.
+pub(crate) fn unfinished(
+    git: &Git,
+    repo: &Repository,
+) -> Result<Option<(&'static str, &'static str)>, Error> {
     // With reftable some of these are refs and no files.
     let reftable = fs_err::symlink_metadata(repo.common_dir.join("reftable")).is_ok();
     for (name, operation) in TRACES {
@@ -34,20 +51,13 @@ pub(crate) fn operation_in_progress(git: &Git, repo: &Repository) -> Result<(), 
                 let is_ref = matches!(name, "CHERRY_PICK_HEAD" | "REVERT_HEAD");
                 reftable && is_ref && commit_of(git, &repo.git_dir, name)?.is_some()
             }
-            Err(error) => return Err(Error::Io(error).into()),
+            Err(error) => return Err(error.into()),
         };
         if found {
-            let root = repo.source_root.to_string_lossy().into_owned();
-            let message = format!(
-                "{operation} is not finished in {} ({name} exists); finish or abort it, or add \
-                 --allow-in-progress",
-                path_shown(&repo.source_root)
-            );
-            return Err(Failure::new(Code::OperationInProgress, message)
-                .next(["git", "-C", &root, "status"]));
+            return Ok(Some((name, operation)));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// What it means that git could not add the working tree.

@@ -16,7 +16,7 @@
 
 mod agent_git;
 mod content;
-mod folder;
+pub(crate) mod folder;
 mod own_git;
 mod release;
 mod root;

@@ -9,6 +9,7 @@
 //! `<key>/run-loop-packs/`. The lock's own time says when a store was opened last.
 
 mod tidy;
+pub mod upkeep;
 
 use std::fs::{DirBuilder, File};
 use std::os::unix::ffi::OsStrExt as _;
@@ -64,7 +65,8 @@ impl ReviewStore {
         let stores = cache_root.join("stores");
         own_folder(cache_root)?;
         own_folder(&stores)?;
-        let key = key(repo)?;
+        let key = key(&repo.common_dir)
+            .map_err(|error| Failure::new(Code::NotARepository, error.to_string()))?;
         let git_dir = stores.join(&key);
         let building = lock_file(&stores.join(format!("{key}.build")))?;
         flock(&building, FlockOperation::LockExclusive)
@@ -114,7 +116,7 @@ impl ReviewStore {
     /// Where the store of a repository lies, if it has one; nothing is made or locked.
     #[must_use]
     pub fn find(repo: &Repository, cache_root: &Path) -> Option<PathBuf> {
-        let git_dir = cache_root.join("stores").join(key(repo).ok()?);
+        let git_dir = cache_root.join("stores").join(key(&repo.common_dir).ok()?);
         git_dir.is_dir().then_some(git_dir)
     }
 
@@ -377,10 +379,9 @@ fn quote(text: &mut Vec<u8>, value: &[u8]) {
 }
 
 /// One store per common directory: its path, device and inode.
-fn key(repo: &Repository) -> Result<String, Failure> {
-    let meta = fs_err::metadata(&repo.common_dir)
-        .map_err(|error| Failure::new(Code::NotARepository, error.to_string()))?;
-    let mut bytes = repo.common_dir.as_os_str().as_bytes().to_vec();
+fn key(common_dir: &Path) -> std::io::Result<String> {
+    let meta = fs_err::metadata(common_dir)?;
+    let mut bytes = common_dir.as_os_str().as_bytes().to_vec();
     bytes.push(0);
     bytes.extend_from_slice(format!("{}:{}", meta.dev(), meta.ino()).as_bytes());
     Ok(Digest::of(&bytes).as_str()[..32].to_owned())
@@ -482,14 +483,15 @@ fn lock_file(path: &Path) -> Result<File, Failure> {
         .map_err(|error| unusable(path, error))
 }
 
-fn set_aside(git_dir: &Path) -> Result<(), Failure> {
+fn set_aside(git_dir: &Path) -> Result<PathBuf, Failure> {
     let mut number = 1_u32;
     loop {
         let mut name = git_dir.as_os_str().to_owned();
         name.push(format!(".damaged-{number}"));
         let target = PathBuf::from(name);
         if fs_err::symlink_metadata(&target).is_err() {
-            return fs_err::rename(git_dir, &target).map_err(|error| unusable(git_dir, error));
+            fs_err::rename(git_dir, &target).map_err(|error| unusable(git_dir, error))?;
+            return Ok(target);
         }
         number += 1;
     }

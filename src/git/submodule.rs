@@ -96,7 +96,7 @@ impl Inspection<'_> {
     }
 
     /// The submodule's git directory, proved to be the one of exactly this folder.
-    fn git_dir(&self, root: &Path) -> Result<PathBuf, Failure> {
+    pub(crate) fn git_dir(&self, root: &Path) -> Result<PathBuf, Failure> {
         let ceiling = root.parent().unwrap_or(root);
         let command = self
             .git
@@ -140,7 +140,7 @@ fn read_status(root: &Path, status: &[u8]) -> Result<Oid, Failure> {
 }
 
 /// The path in a line of `status --porcelain=v2`.
-fn changed_path(line: &[u8]) -> PathBuf {
+pub(crate) fn changed_path(line: &[u8]) -> PathBuf {
     let fields = match line.first() {
         Some(b'?') => 1,
         Some(b'u') => 10,
@@ -172,7 +172,7 @@ fn is_folder_of(root: &Path, path: &Path) -> Result<bool, Failure> {
 
 fn dirty(root: &Path, what: &dyn std::fmt::Display) -> Failure {
     let message = format!(
-        "the submodule {} cannot be held by a snapshot: {what}",
+        "the submodule {} holds what its commit does not: {what}",
         path_shown(root)
     );
     Failure::new(Code::DirtySubmodule, message).next([

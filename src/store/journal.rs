@@ -25,15 +25,19 @@ use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::domain::time::Timestamp;
 use crate::store::file_lock::FileLock;
-use crate::store::folder::{FileId, Folder};
+use crate::store::folder::{Access, FileId, Folder};
 use crate::store::journal::chain::Link;
 pub use crate::store::journal::error::Error;
+use crate::store::owner::Engine;
 use crate::store::state_folder::{StateFolder, unwritable};
 
 /// The journal's file in the run's folder.
 pub const FILE: &str = "journal.db";
 const WAL: &str = "journal.db-wal";
 const WRITER: &str = "writer.lock";
+/// Which process writes, or wrote last: for clean-up, which must know the machine too.
+const ENGINE: &str = "engine.json";
+const ENGINE_CAP: u64 = 64 * 1024;
 
 /// An event with its place in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,6 +125,35 @@ impl Journal {
         let held = state
             .run(run)
             .and_then(|folder| FileLock::is_held(&folder, WRITER));
+        held.map_err(|error| Error::Open(error).into_failure(run, &state.run_path(run)))
+    }
+
+    /// The process that wrote last; `None` when it left no record.
+    ///
+    /// # Errors
+    /// When there is a record that cannot be read: then nobody knows.
+    pub fn last_engine(state: &StateFolder, run: LoopId) -> Result<Option<Engine>, Failure> {
+        let failed =
+            |error| Error::Open(error).into_failure(run, &state.run_path(run).join(ENGINE));
+        let read = state
+            .run(run)
+            .and_then(|folder| folder.read(ENGINE, ENGINE_CAP));
+        match read {
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map(Some)
+                .map_err(|error| failed(error.into())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed(error)),
+        }
+    }
+    /// Keeps every engine off a run whose engine is dead, for clean-up; `None` while one lives.
+    ///
+    /// # Errors
+    /// When the lock cannot be tried.
+    pub fn hold_off(state: &StateFolder, run: LoopId) -> Result<Option<FileLock>, Failure> {
+        let held = state
+            .run(run)
+            .and_then(|folder| FileLock::acquire(&folder, WRITER));
         held.map_err(|error| Error::Open(error).into_failure(run, &state.run_path(run)))
     }
 
@@ -223,6 +256,10 @@ fn connect(folder: &Folder) -> Result<(Connection, FileLock, FileId), Error> {
     let writer = FileLock::acquire(folder, WRITER)
         .map_err(Error::Open)?
         .ok_or(Error::SecondWriter)?;
+    let engine = serde_json::to_vec(&Engine::this_process()).map_err(Error::Encode)?;
+    folder
+        .write(ENGINE, &engine, Access::Private)
+        .map_err(Error::Open)?;
     let path = folder.path().join(FILE);
     read::check_file(&path)?;
     let before = FileId::at(&path).map_err(Error::Open)?;

@@ -56,6 +56,22 @@ impl RunLock {
             Holder::Free
         })
     }
+    /// Who held the lock of a source root last, or holds it; `None` when nobody ever did.
+    ///
+    /// # Errors
+    /// When there is a record that cannot be read: then nobody knows.
+    pub fn last_owner(state: &StateFolder, source_root: &Path) -> Result<Option<Owner>, Failure> {
+        let (_, record) = names(source_root);
+        let unreadable =
+            |error: std::io::Error| unwritable(&state.locks().path().join(&record), &error);
+        match state.locks().read(&record, OWNER_CAP) {
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map(Some)
+                .map_err(|error| unreadable(error.into())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable(error)),
+        }
+    }
     /// The run it was taken for.
     #[must_use]
     pub fn run(&self) -> LoopId {
@@ -118,11 +134,17 @@ fn read(locks: &Folder, record: &str) -> Option<Owner> {
 }
 
 fn running(locks: &Folder, record: &str, source_root: &Path) -> Failure {
-    let who = read(locks, record).map_or_else(
+    running_on(source_root, read(locks, record).as_ref())
+}
+
+/// The refusal while a source root is locked, or may be on another machine.
+pub(crate) fn running_on(source_root: &Path, owner: Option<&Owner>) -> Failure {
+    let who = owner.map_or_else(
         || "a run that left no readable record".to_owned(),
         |owner| {
             let host = owner
                 .host
+                .as_ref()
                 .map_or_else(String::new, |host| format!(" on {host}"));
             format!("run {} (process {}{host})", owner.run, owner.pid)
         },

@@ -24,15 +24,9 @@ pub enum LaterCommand {
     /// Render a report
     #[command(hide = true)]
     Report(Rest),
-    /// Prepare or remove working trees
-    #[command(hide = true)]
-    Worktree(Rest),
     /// Delegate single jobs
     #[command(hide = true)]
     Job(Rest),
-    /// Remove what runs left
-    #[command(hide = true)]
-    Cleanup(Rest),
     /// Install skills
     #[command(hide = true)]
     Skills(Rest),
@@ -49,9 +43,7 @@ impl LaterCommand {
             Self::Events(_) => ("events", &["run-loop", "log"]),
             Self::Hook(_) => ("hook", &["run-loop", "gate", "--help"]),
             Self::Report(_) => ("report", &["run-loop", "show"]),
-            Self::Worktree(_) => ("worktree", &["git", "worktree", "list"]),
             Self::Job(_) => ("job", &["run-loop", "status"]),
-            Self::Cleanup(_) => ("cleanup", &["run-loop", "list"]),
             Self::Skills(_) => ("skills", &["run-loop", "--help"]),
         }
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Which folder it is, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Place {
+pub(crate) struct Place {
     device: Dev,
     inode: u64,
     /// When it was made, where the file system knows: the inode of a removed folder is soon
@@ -46,7 +46,7 @@ fn born(_: &OwnedFd) -> Option<(i64, u32)> {
 
 /// An open folder; what happens to its name does not change which one it is.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(crate) struct Folder {
     fd: OwnedFd,
     place: Place,
 }
@@ -58,12 +58,12 @@ const OPEN: OFlags = OFlags::RDONLY
 
 impl Folder {
     /// Opens the folder at a path whose last component is no link.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let fd = rustix::fs::open(path, OPEN, Mode::empty())?;
         Self::new(fd)
     }
     /// Opens a folder in this one, and gives its owner the rights to work in it.
-    pub(super) fn open_in(&self, name: &CStr) -> io::Result<Self> {
+    pub(crate) fn open_in(&self, name: &CStr) -> io::Result<Self> {
         let opened = rustix::fs::openat(&self.fd, name, OPEN, Mode::empty());
         let folder = match opened {
             Ok(fd) => Self::new(fd)?,
@@ -92,32 +92,32 @@ impl Folder {
         Ok(Self { fd, place })
     }
     /// Which folder this is.
-    pub(super) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Place {
         self.place
     }
     /// Whether something in it lies on the same file system.
-    pub(super) fn shares_device(&self, stat: &Stat) -> bool {
+    pub(crate) fn shares_device(&self, stat: &Stat) -> bool {
         self.place.device == stat.st_dev
     }
     /// The place of the folder at a name; `None` when there is none, a link to one included.
-    pub(super) fn place_of(&self, name: &CStr) -> io::Result<Option<Place>> {
+    pub(crate) fn place_of(&self, name: &CStr) -> io::Result<Option<Place>> {
         match self.stat(name)? {
             Some(stat) if is_folder(&stat) => Ok(Some(self.open_in(name)?.place)),
             Some(_) | None => Ok(None),
         }
     }
     /// Its owner, and the rights of others.
-    pub(super) fn owner_and_mode(&self) -> io::Result<(u32, Mode)> {
+    pub(crate) fn owner_and_mode(&self) -> io::Result<(u32, Mode)> {
         let stat = rustix::fs::fstat(&self.fd)?;
         Ok((stat.st_uid, Mode::from_raw_mode(stat.st_mode)))
     }
     /// Makes a folder in this one, for us alone.
-    pub(super) fn create(&self, name: &CStr) -> io::Result<Self> {
+    pub(crate) fn create(&self, name: &CStr) -> io::Result<Self> {
         rustix::fs::mkdirat(&self.fd, name, Mode::RWXU)?;
         self.open_in(name)
     }
     /// What lies at a name, a link itself included; `None` when nothing does.
-    pub(super) fn stat(&self, name: &CStr) -> io::Result<Option<Stat>> {
+    pub(crate) fn stat(&self, name: &CStr) -> io::Result<Option<Stat>> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT) => Ok(None),
@@ -125,7 +125,7 @@ impl Folder {
         }
     }
     /// The names in it.
-    pub(super) fn names(&self) -> io::Result<Vec<CString>> {
+    pub(crate) fn names(&self) -> io::Result<Vec<CString>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.fd)? {
             let entry = entry?;
@@ -137,7 +137,7 @@ impl Folder {
         Ok(names)
     }
     /// Moves what lies at a name, a link itself included, to a name where nothing lies.
-    pub(super) fn rename(&self, name: &CStr, to: &Self, new: &CStr) -> io::Result<()> {
+    pub(crate) fn rename(&self, name: &CStr, to: &Self, new: &CStr) -> io::Result<()> {
         if to.stat(new)?.is_some() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
@@ -145,7 +145,7 @@ impl Folder {
     }
     /// Removes what lies at a name and everything below it; returns what is left, with reasons.
     /// Links are removed and not followed; another file system is not entered.
-    pub(super) fn remove(&self, name: &CStr) -> Vec<String> {
+    pub(crate) fn remove(&self, name: &CStr) -> Vec<String> {
         let mut left = Vec::new();
         self.remove_below(name, &shown(name), &mut left);
         left
@@ -171,6 +171,24 @@ impl Folder {
             left.push(format!("{path}: {error}"));
         }
     }
+    /// How many bytes what lies at a name takes on disk; what cannot be read takes none.
+    pub(crate) fn size(&self, name: &CStr) -> u64 {
+        let Ok(Some(stat)) = self.stat(name) else {
+            return 0;
+        };
+        let own = u64::try_from(stat.st_blocks).unwrap_or(0) * 512;
+        if !is_folder(&stat) || !self.shares_device(&stat) {
+            return own;
+        }
+        // Only to be read: the rights of a folder that is not removed stay as they are.
+        let below = rustix::fs::openat(&self.fd, name, OPEN, Mode::empty())
+            .map_err(io::Error::from)
+            .and_then(Self::new)
+            .and_then(|folder| Ok((folder.names()?, folder)));
+        below.map_or(own, |(names, folder)| {
+            names.iter().fold(own, |sum, name| sum + folder.size(name))
+        })
+    }
     fn empty(&self, name: &CStr, path: &str, left: &mut Vec<String>) -> io::Result<()> {
         let folder = self.open_in(name)?;
         for name in folder.names()? {
@@ -182,17 +200,17 @@ impl Folder {
         Ok(rustix::fs::unlinkat(&self.fd, name, flags)?)
     }
     /// Removes an empty folder.
-    pub(super) fn remove_empty(&self, name: &CStr) -> io::Result<()> {
+    pub(crate) fn remove_empty(&self, name: &CStr) -> io::Result<()> {
         self.unlink(name, AtFlags::REMOVEDIR)
     }
 }
 
 /// Whether a stat describes a folder.
-pub(super) fn is_folder(stat: &Stat) -> bool {
+pub(crate) fn is_folder(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::Directory
 }
 
 /// A name for a message.
-pub(super) fn shown(name: &CStr) -> String {
+pub(crate) fn shown(name: &CStr) -> String {
     crate::domain::path::RepoPath::new(name.to_bytes()).to_string()
 }

@@ -94,6 +94,9 @@ impl Error {
             Self::Newer { .. } => failure.next(["run-loop", "--version"]),
             Self::SecondWriter => failure.next(["run-loop", "status"]),
             Self::Sqlite(error) if is_full(error) => failure.next(["df", "-h", &folder]),
+            Self::Open(error) if error.kind() == io::ErrorKind::StorageFull => {
+                failure.next(["df", "-h", &folder])
+            }
             Self::Open(_) | Self::Replaced(_) => failure.next(["ls", "-la", &folder]),
             Self::NotAJournal
             | Self::OtherRun(_)

@@ -1,0 +1,92 @@
+//! Clean-up: what dead runs of this user left under the cache root, and nothing else.
+//!
+//! A run is dead when nobody holds its journal's writer lock, its source's lock or a guard's lock,
+//! *and* the process that wrote its journal last was one of this machine and is gone. Never by a
+//! name, an age or a missing process alone; what is not known is kept, and that is said (the W
+//! list of scenarios). Journals and artifacts of runs stay: they are what the gate reads.
+//!
+//! A run that was broken off can be resumed, so what cannot be made again is kept: the folders of
+//! jobs whose end is not in its journal, where a finished report may lie, and its review store.
+//!
+//! Owns: deciding what may go, and removing it. Never: ending processes. Tests:
+//! `tests/worktree.rs`.
+
+mod folders;
+pub mod item;
+mod known;
+mod standing;
+mod stores;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::cleanup::folders::Folders;
+use crate::cleanup::item::Item;
+use crate::cleanup::known::Known;
+use crate::cleanup::standing::{Held, Standing, judge};
+use crate::domain::failure::Failure;
+use crate::domain::id::LoopId;
+use crate::store::Journal;
+
+/// What to clean.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The user's cache folder.
+    pub cache_root: &'a Path,
+    /// The repository that the command was started in, if any; others are found by their stores.
+    pub common_dir: Option<&'a Path>,
+    /// How many bytes all review stores may take.
+    pub store_budget: u64,
+    /// Only look.
+    pub dry_run: bool,
+}
+
+/// Looks at everything under the cache root, and removes what dead runs left.
+///
+/// # Errors
+/// When the cache root is not this user's, or cannot be read. What cannot be removed is no error
+/// here: its item says so.
+pub fn clean(request: &Request<'_>) -> Result<Vec<Item>, Failure> {
+    let mut items = Vec::new();
+    let known = Known::find(request.cache_root, request.common_dir, &mut items)?;
+    let folders = Folders::open(request.cache_root)?;
+    let mut runs: BTreeSet<LoopId> = folders.runs(&mut items)?;
+    runs.extend(known.never_began()?);
+    for run in runs {
+        items.extend(one_run(request, &folders, &known, run)?);
+    }
+    stores::clean(request, &known, &mut items)?;
+    Ok(items)
+}
+
+fn one_run(
+    request: &Request<'_>,
+    folders: &Folders,
+    known: &Known,
+    run: LoopId,
+) -> Result<Vec<Item>, Failure> {
+    let kept = |reason: &str| {
+        let kept = |item: Item| item.kept(reason);
+        folders.of_run(run).into_iter().map(kept).collect()
+    };
+    let Some(state) = known.state_of(run) else {
+        return Ok(kept("no repository that is known here has this run"));
+    };
+    let dead = match judge(state, run, request.cache_root, Held::No) {
+        Standing::Dead(dead) => dead,
+        Standing::InUse(why) | Standing::Unknown(why) => return Ok(kept(&why)),
+    };
+    if request.dry_run {
+        return Ok(folders.remains(state, run, &dead, true));
+    }
+    // From here on no engine can take the run up again; what was seen must still be so.
+    let Some(_held) = Journal::hold_off(state, run)? else {
+        return Ok(kept("an engine drives this run"));
+    };
+    match judge(state, run, request.cache_root, Held::ByUs) {
+        Standing::Dead(now) if now == dead => Ok(folders.remains(state, run, &dead, false)),
+        Standing::Dead(_) | Standing::InUse(_) | Standing::Unknown(_) => {
+            Ok(kept("it changed while it was looked at"))
+        }
+    }
+}

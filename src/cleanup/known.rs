@@ -1,0 +1,85 @@
+//! The repositories whose runs can be looked up: the current one, and those that review stores
+//! borrow from.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::cleanup::item::{Item, What};
+use crate::domain::failure::Failure;
+use crate::domain::id::LoopId;
+use crate::git::store::upkeep::Upkeep;
+use crate::store::{Journal, StateFolder};
+
+/// The states of the repositories that are known.
+#[derive(Debug)]
+pub(crate) struct Known {
+    states: Vec<(PathBuf, StateFolder, BTreeSet<LoopId>)>,
+}
+
+impl Known {
+    /// Finds them. A state that cannot be read is told and passed over: its runs are unknown.
+    pub(crate) fn find(
+        cache_root: &Path,
+        current: Option<&Path>,
+        items: &mut Vec<Item>,
+    ) -> Result<Self, Failure> {
+        let mut places: BTreeSet<PathBuf> = current.map(Path::to_owned).into_iter().collect();
+        if let Some(upkeep) = Upkeep::open(cache_root)? {
+            let stores = upkeep
+                .list()
+                .map_err(|error| crate::store::state_folder::unwritable(upkeep.path(), &error))?;
+            places.extend(stores.into_iter().filter_map(|store| store.common_dir));
+        }
+        let mut states = Vec::new();
+        for place in places {
+            let found = StateFolder::find(&place).and_then(|state| match state {
+                None => Ok(None),
+                Some(state) => {
+                    let runs = state.run_ids()?.into_iter().collect();
+                    Ok(Some((state, runs)))
+                }
+            });
+            match found {
+                Ok(None) => {}
+                Ok(Some((state, runs))) => states.push((place, state, runs)),
+                Err(failure) => {
+                    let item = Item::new(&place.join("run-loop"), What::State, None, 0);
+                    items.push(item.kept(failure.message));
+                }
+            }
+        }
+        Ok(Self { states })
+    }
+
+    /// The state that holds a run.
+    pub(crate) fn state_of(&self, run: LoopId) -> Option<&StateFolder> {
+        self.states
+            .iter()
+            .find(|(_, _, runs)| runs.contains(&run))
+            .map(|(_, state, _)| state)
+    }
+
+    /// Runs without any event.
+    pub(crate) fn never_began(&self) -> Result<Vec<LoopId>, Failure> {
+        let mut found = Vec::new();
+        for (_, state, runs) in &self.states {
+            for run in runs {
+                if !Journal::is_driven(state, *run)? && Journal::never_began(state, *run) {
+                    found.push(*run);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The state of a repository, and its runs; `None` when it has none or is not known.
+    pub(crate) fn of_repository(
+        &self,
+        common_dir: &Path,
+    ) -> Option<(&StateFolder, &BTreeSet<LoopId>)> {
+        self.states
+            .iter()
+            .find(|(place, _, _)| place == common_dir)
+            .map(|(_, state, runs)| (state, runs))
+    }
+}

@@ -1,0 +1,112 @@
+//! `run-loop cleanup`: wiring, and telling what became of everything.
+
+use serde_json::json;
+
+use crate::cleanup::item::{Fate, Item, What};
+use crate::cleanup::{self, Request};
+use crate::cli::args::Format;
+use crate::cli::args::cleanup::CleanupArgs;
+use crate::cli::environment::Environment;
+use crate::cli::{locate, output};
+use crate::domain::code::Code;
+use crate::domain::exit::Exit;
+use crate::domain::failure::Failure;
+use crate::git::Repository;
+
+/// Cleans, or shows what would be.
+///
+/// # Errors
+/// `CleanupIncomplete` when something was to be removed and is still there.
+pub(crate) fn run(
+    args: &CleanupArgs,
+    environment: &Environment,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let cache_root = environment.cache_root()?;
+    let git = locate::git(environment)?;
+    let here = match Repository::discover(&git, environment.current_dir()) {
+        Ok(repository) => Some(repository.common_dir),
+        Err(failure) if matches!(failure.code, Code::NotARepository | Code::NoWorkingTree) => None,
+        Err(failure) => return Err(failure),
+    };
+    let items = cleanup::clean(&Request {
+        cache_root: &cache_root,
+        common_dir: here.as_deref(),
+        store_budget: args.store_budget,
+        dry_run: args.dry_run,
+    })?;
+    output::data(&match format {
+        Format::Human => output::printable(&human(&items, args.dry_run)),
+        Format::Json => {
+            let document = json!({"version": 1, "dry_run": args.dry_run, "items": items});
+            format!("{document}\n")
+        }
+        Format::Ndjson => items
+            .iter()
+            .map(|item| json!(item).to_string() + "\n")
+            .collect(),
+    });
+    let left = items.iter().find_map(|item| match &item.fate {
+        Fate::Left { left } => left.first(),
+        Fate::Removed | Fate::WouldRemove | Fate::Kept { .. } => None,
+    });
+    match left {
+        None => Ok(Exit::Approved),
+        Some(first) => {
+            let message = format!("not everything could be removed: {first}");
+            Err(Failure::new(Code::CleanupIncomplete, message).next([
+                "run-loop",
+                "cleanup",
+                "--dry-run",
+            ]))
+        }
+    }
+}
+
+fn human(items: &[Item], dry_run: bool) -> String {
+    let mut text = String::new();
+    let mut bytes = 0;
+    for item in items {
+        let (word, why) = match &item.fate {
+            Fate::Removed => ("removed", String::new()),
+            Fate::WouldRemove => ("would remove", String::new()),
+            Fate::Kept { reason } => ("kept", format!(": {reason}")),
+            Fate::Left { left } => ("still there", format!(": {}", left.join("; "))),
+        };
+        if matches!(item.fate, Fate::Removed | Fate::WouldRemove) {
+            bytes += item.bytes;
+        }
+        let line = format!(
+            "{word} {} {} ({}){why}\n",
+            named(item.what),
+            item.path,
+            size(item.bytes)
+        );
+        text.push_str(&line);
+    }
+    let total = if dry_run { "would free" } else { "freed" };
+    text + &format!("{total} {}\n", size(bytes))
+}
+
+fn named(what: What) -> &'static str {
+    match what {
+        What::Trees => "review trees",
+        What::Jobs => "job folders",
+        What::Evidence => "evidence",
+        What::State => "state",
+        What::Store => "review store",
+        What::BrokenStore => "broken review store",
+    }
+}
+
+/// Bytes for people.
+fn size(bytes: u64) -> String {
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    units
+        .into_iter()
+        .find(|(unit, _)| bytes >= *unit)
+        .map_or_else(
+            || format!("{bytes} B"),
+            |(unit, name)| format!("{}.{} {name}", bytes / unit, bytes % unit * 10 / unit),
+        )
+}
