@@ -12,21 +12,11 @@ mod support;
 mod base;
 #[path = "git/content.rs"]
 mod content;
-#[path = "git/fixture.rs"]
-mod fixture;
-#[path = "git/hazard.rs"]
-mod hazard;
-#[path = "git/hostile.rs"]
-mod hostile;
 #[path = "git/measure.rs"]
 mod measure;
 #[path = "git/pin.rs"]
 mod pin;
-#[path = "git/refuse.rs"]
-mod refuse;
 #[path = "git/repository.rs"]
 mod repository;
 #[path = "git/store.rs"]
 mod store;
-#[path = "git/submodule.rs"]
-mod submodule;

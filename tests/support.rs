@@ -11,7 +11,9 @@
 pub mod agents;
 pub mod bench;
 pub mod crash;
+pub mod reference;
 pub mod repo;
+pub mod source;
 
 /// Says that a test could not be run here: past the capture of output, so that it is seen.
 pub fn skipped(why: &str) {

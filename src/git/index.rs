@@ -4,6 +4,11 @@
 //! was told not to look at is entered again without flags *and without stat data*, so that its file
 //! is hashed; clearing the flags alone misses same-size edits. Reading a split index makes git
 //! freshen the mtime of its shared half, as every `git status` does; its bytes stay.
+//!
+//! Two things no such copy sees, because git itself does not when it adds and commits: an edit of the
+//! same size that puts the old mtime back within the very second of the entry's ctime, under an index
+//! that is younger; and a file that only its attributes convert in another way than before. What is
+//! approved is what the user would commit.
 
 use std::fs::FileTimes;
 use std::io;

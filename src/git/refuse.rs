@@ -88,7 +88,8 @@ pub(crate) fn meaning(root: &Path, error: &Error) -> Meaning {
     let nested = line("adding embedded git repository")
         .or_else(|| line("does not have a commit checked out"));
     if let Some(line) = nested {
-        return Meaning::Refused(nested_repository(root, line));
+        return nested_repository(root, line)
+            .map_or_else(|| Meaning::Unquiet(error.to_string()), Meaning::Refused);
     }
     if let Some(line) = line("Permission denied") {
         let message = format!("git cannot read {}: {}", path_shown(root), shown(line));
@@ -138,7 +139,8 @@ pub(crate) fn not_quiet(root: &Path, last: &dyn std::fmt::Display) -> Failure {
     with_status(Code::SourceNotQuiet, message, root)
 }
 
-fn nested_repository(root: &Path, line: &str) -> Failure {
+/// `None` for a folder that is no repository: it came in a file's place while git was reading.
+fn nested_repository(root: &Path, line: &str) -> Option<Failure> {
     let name = line
         .split_once("git repository: ")
         .map(|(_, name)| name)
@@ -152,12 +154,12 @@ fn nested_repository(root: &Path, line: &str) -> Failure {
         path_shown(root)
     );
     let inside = root.join(name);
-    let there = if inside.is_dir() {
-        inside.as_path()
-    } else {
-        root
-    };
-    with_status(Code::NestedRepository, message, there)
+    let is_folder = inside.is_dir();
+    if is_folder && fs_err::symlink_metadata(inside.join(".git")).is_err() {
+        return None;
+    }
+    let there = if is_folder { inside.as_path() } else { root };
+    Some(with_status(Code::NestedRepository, message, there))
 }
 
 fn with_status(code: Code, message: String, root: &Path) -> Failure {

@@ -5,8 +5,8 @@ use run_loop::domain::failure::Failure;
 use run_loop::domain::run_spec::BaseSpec;
 use run_loop::git::base::{BaseRule, resolve};
 
-use crate::fixture::{Source, discover, git};
 use crate::support::repo::{self, Repo};
+use crate::support::source::{Source, discover, git};
 
 fn base(repo: &Repo, given: &str, rule: BaseRule) -> Result<BaseSpec, Failure> {
     resolve(&git(), &discover(repo.root()), Some(given), rule)

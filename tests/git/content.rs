@@ -6,8 +6,8 @@ use run_loop::domain::code::Code;
 use run_loop::domain::oid::Oid;
 use run_loop::git::content::content_tree;
 
-use crate::fixture::git;
 use crate::support::repo::Repo;
+use crate::support::source::git;
 
 const ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 

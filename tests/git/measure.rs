@@ -4,8 +4,8 @@ use run_loop::domain::code::Code;
 use run_loop::domain::identity::Trip;
 use run_loop::domain::path::RepoPath;
 
-use crate::fixture::{Source, git};
 use crate::support::repo::{self, Repo};
+use crate::support::source::{Source, git};
 
 /// A repository with `main` one commit behind `feature`, which is checked out.
 fn feature() -> Repo {

@@ -6,8 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use run_loop::domain::code::Code;
 use run_loop::domain::run_spec::BaseSpec;
 
-use crate::fixture::{Source, Untouched, git, reference};
+use crate::support::reference::{Untouched, reference};
 use crate::support::repo::{self, Repo};
+use crate::support::source::{Source, environment, git};
 
 /// A repository with `main` one commit behind `feature`, which is checked out.
 fn feature() -> Repo {
@@ -273,4 +274,41 @@ fn kept_snapshots_are_the_only_refs_that_are_written() {
         repo.git(&["for-each-ref", "--format=%(refname)"]),
         format!("{refs}\n{name}")
     );
+}
+
+/// Starting a process costs more than most of what it does.
+#[test]
+fn a_pin_takes_at_most_twelve_processes() {
+    let repo = Repo::new();
+    repo.git(&["checkout", "-q", "-b", "feature"]);
+    repo.commit("on the branch");
+    repo.git(&["update-index", "--assume-unchanged", "README.md"]);
+    repo.write("new.txt", "x");
+    let log = repo.beside("log");
+    let real = std::env::split_paths(&std::env::var_os("PATH").unwrap())
+        .map(|folder| folder.join(repo::git_program()))
+        .find(|file| file.is_file())
+        .unwrap();
+    let script = repo.beside("counting");
+    let text = format!(
+        "#!/bin/sh\necho x >> '{}'\nexec '{}' \"$@\"\n",
+        log.display(),
+        real.display()
+    );
+    std::fs::write(&script, text).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&script, executable).unwrap();
+    let counting = run_loop::git::Git::find_in(&run_loop::git::GitEnvironment {
+        program: Some(script),
+        ..environment()
+    });
+    let source = Source::at(&repo, repo.root(), Some("main"), counting.unwrap());
+    let count = || std::fs::read_to_string(&log).unwrap().lines().count();
+    let before = count();
+    let pin = source.pin();
+    let pinned = count() - before;
+    assert!(pinned <= 12, "{pinned} processes for a pin");
+    source.measure(&pin);
+    let measured = count() - before - pinned;
+    assert!(measured <= 10, "{measured} processes for a measurement");
 }

@@ -4,8 +4,8 @@ use run_loop::domain::code::Code;
 use run_loop::git::repository::{ObjectFormat, worktree_source};
 use run_loop::git::{Git, GitEnvironment, Repository};
 
-use crate::fixture::{discover, git};
 use crate::support::repo::{self, Repo};
+use crate::support::source::{discover, git};
 
 #[test]
 fn the_main_working_tree_is_found_from_a_folder_inside() {

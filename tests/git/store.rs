@@ -7,8 +7,8 @@ use run_loop::domain::code::Code;
 use run_loop::git::object::{blob, commit_of, is_ancestor};
 use run_loop::git::{Error, ReviewStore};
 
-use crate::fixture::{discover, git, store};
 use crate::support::repo::{self, Repo};
+use crate::support::source::{discover, git, store};
 
 #[test]
 fn the_store_reads_the_users_objects_and_holds_none() {

@@ -4,43 +4,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use run_loop::domain::code::Code;
-use run_loop::domain::failure::Failure;
 use run_loop::git::{Git, GitEnvironment};
 
-use crate::fixture::{Source, Untouched, environment, git};
-use crate::support::repo::{self, Repo, git_program};
-
-#[track_caller]
-fn refused(repo: &Repo, code: Code, named: &str) -> Failure {
-    let before = Untouched::of(repo, repo.root());
-    let failure = Source::of(repo, "HEAD").try_pin(1).unwrap_err();
-    assert_eq!(before, Untouched::of(repo, repo.root()));
-    assert_eq!(failure.code, code, "{failure}");
-    assert!(failure.message.contains(named), "{failure}");
-    assert_ne!(failure.next.0[1], "explain", "a next command that helps");
-    failure
-}
-
-/// T-004: with commits it would enter the tree as a link without content.
-#[test]
-fn an_untracked_repository_with_commits_is_refused() {
-    let repo = Repo::new();
-    repo.git(&["init", "-q", "deep/nested"]);
-    let nested = repo.root().join("deep/nested");
-    repo::git(&nested, &["commit", "-q", "--allow-empty", "-m", "x"]);
-    refused(&repo, Code::NestedRepository, "deep/nested");
-    repo.write(".gitignore", "/deep/nested/\n");
-    Source::of(&repo, "HEAD").pin();
-}
-
-/// T-201: `add` fails, and a `write-tree` after it would still give a tree.
-#[test]
-fn an_untracked_repository_without_commits_is_refused() {
-    let repo = Repo::new();
-    repo.git(&["init", "-q", "nested"]);
-    repo.write("nested/file.txt", "x");
-    refused(&repo, Code::NestedRepository, "nested");
-}
+use crate::support::reference::Untouched;
+use crate::support::repo::{self, Repo};
+use crate::support::source::{Source, environment, git};
+use crate::trial::{real_git, refused};
 
 #[test]
 fn unfinished_operations_are_refused_unless_allowed() {
@@ -93,7 +62,7 @@ fn unfinished_operations_are_refused_unless_allowed() {
 fn a_source_without_a_commit_is_refused() {
     let repo = Repo::unborn();
     repo.write("file.txt", "x");
-    let found = crate::fixture::discover(repo.root());
+    let found = crate::support::source::discover(repo.root());
     let rule = run_loop::git::base::BaseRule::MergeBase;
     for given in [None, Some("HEAD"), Some("main")] {
         let failure = run_loop::git::base::resolve(&git(), &found, given, rule).unwrap_err();
@@ -124,10 +93,7 @@ fn conflicts_without_an_operation_are_content() {
 
 /// A git that behaves as told for `add`, and else as the real one.
 fn posing(repo: &Repo, name: &str, on_add: &str) -> Git {
-    let real = std::env::split_paths(&std::env::var_os("PATH").unwrap())
-        .map(|folder| folder.join(git_program()))
-        .find(|file| file.is_file())
-        .unwrap();
+    let real = real_git();
     let real = real.to_str().unwrap();
     let script: PathBuf = repo.beside(name);
     let text = format!(

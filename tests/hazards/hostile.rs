@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use run_loop::domain::code::Code;
 use run_loop::git::{Git, GitEnvironment, Repository};
 
-use crate::fixture::{Source, environment, git, reference};
+use crate::support::reference::reference;
 use crate::support::repo::{self, Repo};
+use crate::support::source::{Source, environment, git};
 
 fn script(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use run_loop::domain::code::Code;
 
-use crate::fixture::{Source, Untouched, reference};
+use crate::support::reference::{Untouched, reference};
 use crate::support::repo::{self, Repo};
+use crate::support::source::Source;
 
 /// A repository with a submodule `sub`, in which lies another one, `sub/inner`.
 fn nested_submodules() -> (Repo, Repo, Repo) {
@@ -39,7 +40,12 @@ fn clean_submodules_are_held_by_their_commits() {
     assert!(!pin.dirty);
     let elsewhere = repo.beside("elsewhere");
     repo.git(&["clone", "-q", ".", elsewhere.to_str().unwrap()]);
-    let source = Source::at(&repo, &elsewhere, Some("HEAD~1"), crate::fixture::git());
+    let source = Source::at(
+        &repo,
+        &elsewhere,
+        Some("HEAD~1"),
+        crate::support::source::git(),
+    );
     assert_eq!(
         source.pin().identity.tree,
         pin.identity.tree,
@@ -170,4 +176,64 @@ fn a_submodule_that_was_deleted_or_replaced_is_content() {
         source.pin().identity.tree.as_str(),
         reference(repo.root(), &[])
     );
+}
+
+/// One that carries its own git directory, as old ones do and as a plain clone is added.
+#[test]
+fn a_submodule_with_its_git_directory_inside() {
+    let (sub, repo) = (Repo::new(), Repo::new());
+    let inside = at(&repo, "sub");
+    sub.git(&["clone", "-q", ".", inside.to_str().unwrap()]);
+    repo.git(&["submodule", "--quiet", "add", "./sub", "sub"]);
+    repo.commit("with sub");
+    assert!(inside.join(".git").is_dir());
+    crate::trial::same(&repo).is_clean();
+    repo::git(&inside, &["commit", "-q", "--allow-empty", "-m", "further"]);
+    crate::trial::same(&repo).has_mode("sub", "160000");
+    std::fs::write(inside.join("new.txt"), "x").unwrap();
+    dirty(&repo, "new.txt");
+    std::fs::remove_file(inside.join("new.txt")).unwrap();
+    repo.git(&["submodule", "--quiet", "absorbgitdirs"]);
+    assert!(inside.join(".git").is_file());
+    crate::trial::same(&repo).has_mode("sub", "160000");
+}
+
+/// No line of `.gitmodules` tells of it, and nothing of it is active.
+#[test]
+fn a_submodule_that_is_not_listed_or_not_active() {
+    let (repo, _sub, _inner) = nested_submodules();
+    repo.git(&["config", "submodule.sub.active", "false"]);
+    repo.git(&["config", "submodule.sub.update", "none"]);
+    crate::trial::same(&repo).is_clean();
+    std::fs::remove_file(at(&repo, ".gitmodules")).unwrap();
+    crate::trial::same(&repo).lacks(".gitmodules");
+    std::fs::write(at(&repo, "sub/new.txt"), "x").unwrap();
+    dirty(&repo, "new.txt");
+}
+
+#[test]
+fn a_submodule_that_was_staged_and_not_committed() {
+    let (sub, repo) = (Repo::new(), Repo::new());
+    repo.commit("second");
+    let url = sub.root().to_str().unwrap();
+    repo.git(&["submodule", "--quiet", "add", url, "sub"]);
+    crate::trial::same(&repo).has_mode("sub", "160000");
+    std::fs::write(at(&repo, "sub/README.md"), "# Edited\n").unwrap();
+    dirty(&repo, "README.md");
+}
+
+/// Taken out of the index, it is a repository that nobody knows of.
+#[test]
+fn a_submodule_that_was_removed_from_the_index_alone() {
+    let (repo, _sub, _inner) = nested_submodules();
+    repo.git(&["rm", "-q", "--cached", "sub"]);
+    crate::trial::refused(&repo, Code::NestedRepository, "sub");
+}
+
+#[test]
+fn a_submodule_without_a_commit() {
+    let (repo, _sub, _inner) = nested_submodules();
+    let sub = at(&repo, "sub");
+    repo::git(&sub, &["checkout", "-q", "--orphan", "unborn"]);
+    dirty(&repo, "sub");
 }

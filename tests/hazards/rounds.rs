@@ -1,0 +1,337 @@
+//! Random edits, each round compared with plain git. `RUN_LOOP_TEST_ROUNDS` asks for more rounds
+//! than these few hundred, `RUN_LOOP_TEST_SEED` for others.
+//!
+//! There are two clocks. On the *set* one all files and the index have times out of a few seconds,
+//! the index never later than a file, so that every entry is racily clean. On the *free* one the
+//! times are what they are, and those that are set are each another. What lies between, an edit of
+//! the same size that puts the same mtime back in the very second of the entry's ctime, no git sees.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::support::reference::reference;
+use crate::support::repo::{Repo, git_command};
+use crate::support::source::{Source, git};
+use crate::trial::{chmod, moment, set_mtime};
+
+const PATHS: [&str; 16] = [
+    "a.txt",
+    "b.txt",
+    "b",
+    "b/c.txt",
+    "b/d.log",
+    "b/e/f.txt",
+    "b.d/x",
+    "docs/a.md",
+    "docs/A.md",
+    "docs/ignored.log",
+    "src/lib.rs",
+    "src/main.rs",
+    "src/é \"q\".rs",
+    "run.sh",
+    "README.md",
+    "x\ty",
+];
+/// Few, and many of the same size.
+const TEXTS: [&str; 7] = [
+    "",
+    "one\n",
+    "two\n",
+    "six\n",
+    "a\r\nb\n",
+    "$Id$\n",
+    "longer text\n",
+];
+const RULES: [&str; 6] = [
+    "",
+    "*.log\n",
+    "docs/\n!docs/a.md\n",
+    "/b\n",
+    "*\n!*.rs\n",
+    "src/main.rs\n",
+];
+const ATTRIBUTES: [&str; 5] = [
+    "",
+    "* text=auto\n",
+    "*.txt ident\n",
+    "*.md text eol=crlf\n",
+    "* -text\n",
+];
+const SETTINGS: [(&str, &str, &str); 9] = [
+    ("core.fileMode", "true", "false"),
+    ("core.trustctime", "true", "false"),
+    ("core.checkStat", "default", "minimal"),
+    ("core.untrackedCache", "true", "false"),
+    ("core.autocrlf", "false", "input"),
+    ("core.symlinks", "true", "false"),
+    ("core.splitIndex", "true", "false"),
+    ("core.ignoreCase", "false", "true"),
+    ("status.showUntrackedFiles", "all", "no"),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Clock {
+    Set,
+    Free,
+}
+
+/// A small generator of random numbers (`SplitMix64`).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((z ^ (z >> 31)) % u64::try_from(sides).unwrap()).unwrap()
+    }
+    fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.roll(of.len())]
+    }
+}
+
+struct Game {
+    repo: Repo,
+    dice: Dice,
+    clock: Clock,
+    /// Times that were set on the free clock.
+    ticks: u64,
+    log: String,
+}
+
+impl Game {
+    fn new(seed: u64, clock: Clock) -> Self {
+        let repo = Repo::new();
+        repo.write("run.sh", "true\n");
+        repo.write("b/c.txt", "one\n");
+        repo.write("docs/a.md", "one\n");
+        repo.commit("more");
+        Self {
+            repo,
+            dice: Dice(seed),
+            clock,
+            ticks: 0,
+            log: String::new(),
+        }
+    }
+    /// Whatever git answers: an edit that it refuses is none.
+    fn git(&mut self, args: &[&str]) {
+        let output = git_command(self.repo.root()).args(args).output().unwrap();
+        let state = output.status.code();
+        writeln!(self.log, "git {args:?}: {state:?}").unwrap();
+    }
+    fn at(&self, path: &str) -> PathBuf {
+        self.repo.root().join(path)
+    }
+    fn remove(&mut self, path: &str) {
+        let path = self.at(path);
+        match std::fs::symlink_metadata(&path) {
+            Ok(meta) if meta.is_dir() => std::fs::remove_dir_all(path).unwrap(),
+            Ok(_) => std::fs::remove_file(path).unwrap(),
+            Err(_) => {}
+        }
+    }
+    /// Makes room: what lies at the path, or is a file where it needs a folder, goes.
+    fn clear(&mut self, path: &str) {
+        let folders: Vec<String> = path
+            .match_indices('/')
+            .map(|(end, _)| path[..end].to_owned())
+            .collect();
+        for folder in folders {
+            let is_folder = std::fs::symlink_metadata(self.at(&folder));
+            if is_folder.is_ok_and(|meta| !meta.is_dir()) {
+                self.remove(&folder);
+            }
+            std::fs::create_dir_all(self.at(&folder)).unwrap();
+        }
+        let old = std::fs::symlink_metadata(self.at(path));
+        if old.is_ok_and(|meta| !meta.is_file()) {
+            self.remove(path);
+        }
+    }
+    fn is_file(&self, path: &str) -> bool {
+        std::fs::symlink_metadata(self.at(path)).is_ok_and(|meta| meta.is_file())
+    }
+    fn write(&mut self, path: &str, text: &str) {
+        self.clear(path);
+        std::fs::write(self.at(path), text).unwrap();
+        writeln!(self.log, "write {path:?} {text:?}").unwrap();
+        self.tick(path);
+    }
+    fn tick(&mut self, path: &str) {
+        let seconds = match self.clock {
+            Clock::Set => u64::try_from(self.dice.roll(3)).unwrap(),
+            Clock::Free if self.dice.roll(3) == 0 => {
+                self.ticks += 1;
+                self.ticks * 10
+            }
+            Clock::Free => return,
+        };
+        if self.is_file(path) {
+            set_mtime(&self.at(path), moment() + Duration::from_secs(seconds));
+            writeln!(self.log, "time {path:?} +{seconds}").unwrap();
+        }
+    }
+    /// Git does not look again at files that are converted in another way from now on, unless they
+    /// seem to be changed (`conversions::attribute_that_came_after_the_entry`).
+    fn touch_all(&mut self) {
+        for path in PATHS {
+            if self.is_file(path) {
+                self.ticks += 1;
+                let early = Duration::from_secs(self.ticks * 10);
+                set_mtime(&self.at(path), moment() + early);
+            }
+        }
+    }
+    fn act(&mut self) {
+        let path = self.dice.one_of(&PATHS);
+        match self.dice.roll(20) {
+            0..=4 => {
+                let text = self.dice.one_of(&TEXTS);
+                self.write(path, text);
+            }
+            5 => {
+                writeln!(self.log, "remove {path:?}").unwrap();
+                self.remove(path);
+            }
+            6 => self.rename(path),
+            7 if self.is_file(path) => {
+                let mode = self.dice.one_of(&[0o644, 0o755, 0o600]);
+                chmod(&self.at(path), mode);
+                writeln!(self.log, "mode {path:?} {mode:o}").unwrap();
+            }
+            8 => {
+                self.clear(path);
+                self.remove(path);
+                let target = self.dice.one_of(&["src", "nowhere", "one\n"]);
+                std::os::unix::fs::symlink(target, self.at(path)).unwrap();
+                writeln!(self.log, "link {path:?} {target:?}").unwrap();
+            }
+            9 => self.git(&["add", "--", path]),
+            10 => self.git(&["add", "-f", "-N", "--", path]),
+            11 => self.git(&["add", "-A"]),
+            12 => self.git(&["reset", "-q", "--", path]),
+            13 => self.git(&["rm", "-q", "-r", "--cached", "--", path]),
+            14 | 15 => {
+                let flag = self.dice.one_of(&[
+                    "--assume-unchanged",
+                    "--skip-worktree",
+                    "--no-assume-unchanged",
+                    "--no-skip-worktree",
+                    "--chmod=+x",
+                ]);
+                self.git(&["update-index", flag, "--", path]);
+            }
+            16 => {
+                let rules = self.dice.one_of(&RULES);
+                let place = self.dice.one_of(&[".gitignore", "docs/.gitignore"]);
+                self.write(place, rules);
+            }
+            17 => {
+                let attributes = self.dice.one_of(&ATTRIBUTES);
+                self.write(".gitattributes", attributes);
+                self.touch_all();
+            }
+            18 => {
+                let (name, on, off) = self.dice.one_of(&SETTINGS);
+                let value = self.dice.one_of(&[on, off]);
+                self.git(&["config", name, value]);
+                self.touch_all();
+            }
+            _ => {
+                let version = self.dice.one_of(&["2", "4"]);
+                self.git(&["update-index", "--index-version", version]);
+                if self.dice.roll(2) == 0 {
+                    self.git(&["commit", "-q", "--allow-empty", "-m", "x"]);
+                } else {
+                    self.git(&["status"]);
+                }
+            }
+        }
+    }
+    fn rename(&mut self, path: &str) {
+        let to = self.dice.one_of(&PATHS);
+        let inside = to.starts_with(&format!("{path}/")) || path.starts_with(&format!("{to}/"));
+        if path != to && !inside && self.is_file(path) {
+            self.clear(to);
+            // Making room may have taken it away.
+            if self.is_file(path) {
+                std::fs::rename(self.at(path), self.at(to)).unwrap();
+                writeln!(self.log, "rename {path:?} {to:?}").unwrap();
+            }
+        }
+    }
+    fn play(&mut self, rounds: usize) {
+        let source = Source::at(&self.repo, self.repo.root(), None, git());
+        for round in 0..rounds {
+            self.log.clear();
+            for _ in 0..=self.dice.roll(4) {
+                self.act();
+            }
+            if self.clock == Clock::Set {
+                let early = u64::try_from(self.dice.roll(3)).unwrap();
+                let index = self.at(".git/index");
+                set_mtime(&index, moment() - Duration::from_secs(early));
+            }
+            let pin = source
+                .try_pin(1)
+                .unwrap_or_else(|failure| panic!("round {round}: {failure}\n{}", self.log));
+            let careful = ["core.splitIndex=false", "core.untrackedCache=false"];
+            let tree = reference(self.repo.root(), &careful);
+            let differ = || {
+                let ours = pin.identity.tree.as_str();
+                let objects = source.store.objects();
+                let output = git_command(self.repo.root())
+                    .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects)
+                    .args(["diff-tree", "-r", &tree, ours])
+                    .output()
+                    .unwrap();
+                String::from_utf8_lossy(&output.stdout).into_owned()
+            };
+            assert!(
+                pin.identity.tree.as_str() == tree,
+                "round {round}, what plain git has and what we have:\n{}{}{}",
+                differ(),
+                self.log,
+                self.repo.git(&["ls-files", "-v", "-s"]),
+            );
+        }
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+#[track_caller]
+fn rounds(part: u64, clock: Clock) {
+    let seed = number("RUN_LOOP_TEST_SEED").unwrap_or(0) * 4 + part;
+    let rounds = number("RUN_LOOP_TEST_ROUNDS").map_or(75, |all| all.div_ceil(4));
+    std::io::stderr()
+        .write_all(format!("seed {seed}, {rounds} rounds\n").as_bytes())
+        .unwrap();
+    Game::new(seed, clock).play(usize::try_from(rounds).unwrap());
+}
+
+#[test]
+fn first_quarter_on_the_set_clock() {
+    rounds(0, Clock::Set);
+}
+
+#[test]
+fn second_quarter_on_the_set_clock() {
+    rounds(1, Clock::Set);
+}
+
+#[test]
+fn third_quarter_on_the_free_clock() {
+    rounds(2, Clock::Free);
+}
+
+#[test]
+fn fourth_quarter_on_the_free_clock() {
+    rounds(3, Clock::Free);
+}
