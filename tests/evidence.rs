@@ -12,6 +12,8 @@ mod support;
 mod changes;
 #[path = "evidence/fixture.rs"]
 mod fixture;
+#[path = "evidence/hidden.rs"]
+mod hidden;
 #[path = "evidence/hostile.rs"]
 mod hostile;
 #[path = "evidence/scope.rs"]
