@@ -221,7 +221,10 @@ fn everything(repo: &Repo) -> BTreeMap<PathBuf, String> {
                 } else {
                     Vec::new()
                 };
-                let times = if meta.is_dir() { 0 } else { meta.mtime_nsec() };
+                // Git freshens an object that it would otherwise write again, the agent's git too.
+                let is_object = path.components().any(|part| part.as_os_str() == "objects");
+                let is_timed = !meta.is_dir() && !is_object;
+                let times = if is_timed { meta.mtime_nsec() } else { 0 };
                 let digest = run_loop::domain::digest::Digest::of(&content);
                 all.insert(
                     path.to_owned(),
