@@ -43,6 +43,9 @@ use arguments::{Arguments, Figures};
 use corpus::Corpus;
 use table::Table;
 
+/// Measures some figures on a corpus, so many samples each.
+type Measure = fn(&Corpus, usize, &mut Table);
+
 fn main() {
     let Some(arguments) = Arguments::read() else {
         // `cargo test --all-targets` starts benches too, and they have nothing to test.
@@ -50,7 +53,7 @@ fn main() {
     };
     let corpus = Corpus::ready(arguments.size);
     let mut table = Table::new(&corpus, arguments.samples);
-    let measure: [(Figures, fn(&Corpus, usize, &mut Table)); 6] = [
+    let measure: [(Figures, Measure); 6] = [
         (Figures::Pins, pins::measure),
         (Figures::Trees, trees::measure),
         (Figures::Round, round::measure),

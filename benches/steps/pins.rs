@@ -30,7 +30,7 @@ pub fn measure(corpus: &Corpus, samples: usize, table: &mut Table) {
                 );
             }),
             Technique::new("measure", |watch: &mut Watch| {
-                watch.time(|| source.measure(&stored))
+                watch.time(|| source.measure(&stored));
             }),
             Technique::new("first capture", |watch: &mut Watch| {
                 let fresh = Source::open(corpus, &caches);

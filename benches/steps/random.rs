@@ -23,9 +23,9 @@ impl Random {
     }
     /// From 0 to 1.
     pub fn unit(&mut self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "53 bits are what an f64 holds")]
-        let bits = (self.next() >> 11) as f64;
-        bits / (1_u64 << 53) as f64
+        // 32 bits: what an f64 holds exactly.
+        let bits = u32::try_from(self.next() >> 32).unwrap_or(u32::MAX);
+        f64::from(bits) / f64::from(u32::MAX)
     }
     /// From a normal distribution around 0 with a deviation of 1.
     pub fn normal(&mut self) -> f64 {

@@ -122,7 +122,7 @@ fn a_capture_hashes_only_the_files_that_changed() {
     let root = bench.repo.root();
     // Older than the index: git looks twice at what it cannot tell apart by time.
     for file in files(root) {
-        let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_577_836_800);
+        let old = SystemTime::UNIX_EPOCH + Duration::from_hours(438_288);
         let opened = std::fs::OpenOptions::new().write(true).open(file).unwrap();
         opened
             .set_times(std::fs::FileTimes::new().set_modified(old))
