@@ -96,7 +96,8 @@ fn h09_a_dead_engine_is_interrupted_at_once() {
         text.contains(": interrupted: its engine died, nothing was approved"),
         "{text}"
     );
-    assert!(text.contains("next: run-loop --review-only"), "{text}");
+    let next = format!("next: run-loop resume {}", run_id(1));
+    assert!(text.contains(&next), "{text}");
     let json: Value =
         serde_json::from_str(&run_status(&place, None, Format::Json).unwrap()).unwrap();
     assert_eq!(json["state"], "interrupted");
