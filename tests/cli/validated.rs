@@ -67,7 +67,7 @@ fn everything_is_resolved_and_frozen() {
             "2",
             "make it faster",
         ],
-        &[],
+        &[("BOT_TOKEN", "dummy")],
     )
     .unwrap();
     let spec = run.spec;
