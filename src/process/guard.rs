@@ -20,7 +20,7 @@
 //! - A suspended engine (SIGTSTP) costs the job nothing: program and guard are in another session,
 //!   go on, and the guard holds the deadline. They are not suspended with it. While the machine
 //!   sleeps the clock of the budget stands still; time in which the guard itself was stopped or
-//!   frozen is not charged either, as far as it can be told ([`budget`]).
+//!   frozen is not charged either, as far as it can be told (`budget`).
 //! - A guard that is killed (SIGKILL) cannot write an outcome: the job is [`Probe::Lost`]. The
 //!   kernel then kills the program itself; an engine that lives ends what is left in the guard's
 //!   session. A process that had left that session *and* lost its parent is then nobody's proven
