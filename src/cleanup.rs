@@ -51,42 +51,39 @@ pub fn clean(request: &Request<'_>) -> Result<Vec<Item>, Failure> {
     let known = Known::find(request.cache_root, request.common_dir, &mut items)?;
     let folders = Folders::open(request.cache_root)?;
     let mut runs: BTreeSet<LoopId> = folders.runs(&mut items)?;
-    runs.extend(known.never_began()?);
+    runs.extend(known.never_began());
     for run in runs {
-        items.extend(one_run(request, &folders, &known, run)?);
+        items.extend(one_run(request, &folders, &known, run));
     }
     stores::clean(request, &known, &mut items)?;
     Ok(items)
 }
 
-fn one_run(
-    request: &Request<'_>,
-    folders: &Folders,
-    known: &Known,
-    run: LoopId,
-) -> Result<Vec<Item>, Failure> {
+fn one_run(request: &Request<'_>, folders: &Folders, known: &Known, run: LoopId) -> Vec<Item> {
     let kept = |reason: &str| {
         let kept = |item: Item| item.kept(reason);
         folders.of_run(run).into_iter().map(kept).collect()
     };
     let Some(state) = known.state_of(run) else {
-        return Ok(kept("no repository that is known here has this run"));
+        return kept("no repository that is known here has this run");
     };
     let dead = match judge(state, run, request.cache_root, Held::No) {
         Standing::Dead(dead) => dead,
-        Standing::InUse(why) | Standing::Unknown(why) => return Ok(kept(&why)),
+        Standing::InUse(why) | Standing::Unknown(why) => return kept(&why),
     };
     if request.dry_run {
-        return Ok(folders.remains(state, run, &dead, true));
+        return folders.remains(state, run, &dead, true);
     }
     // From here on no engine can take the run up again; what was seen must still be so.
-    let Some(_held) = Journal::hold_off(state, run)? else {
-        return Ok(kept("an engine drives this run"));
+    let _held = match Journal::hold_off(state, run) {
+        Ok(Some(held)) => held,
+        Ok(None) => return kept("an engine drives this run"),
+        Err(failure) => return kept(&failure.message),
     };
     match judge(state, run, request.cache_root, Held::ByUs) {
-        Standing::Dead(now) if now == dead => Ok(folders.remains(state, run, &dead, false)),
+        Standing::Dead(now) if now == dead => folders.remains(state, run, &dead, false),
         Standing::Dead(_) | Standing::InUse(_) | Standing::Unknown(_) => {
-            Ok(kept("it changed while it was looked at"))
+            kept("it changed while it was looked at")
         }
     }
 }

@@ -60,16 +60,16 @@ impl Known {
     }
 
     /// Runs without any event.
-    pub(crate) fn never_began(&self) -> Result<Vec<LoopId>, Failure> {
+    pub(crate) fn never_began(&self) -> Vec<LoopId> {
         let mut found = Vec::new();
         for (_, state, runs) in &self.states {
-            for run in runs {
-                if !Journal::is_driven(state, *run)? && Journal::never_began(state, *run) {
-                    found.push(*run);
-                }
-            }
+            found.extend(runs.iter().copied().filter(|run| {
+                // One that cannot be looked at blocks no other, and proves nothing.
+                let free = Journal::is_driven(state, *run).is_ok_and(|driven| !driven);
+                free && Journal::never_began(state, *run)
+            }));
         }
-        Ok(found)
+        found
     }
 
     /// The state of a repository, and its runs; `None` when it has none or is not known.

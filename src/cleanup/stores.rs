@@ -34,7 +34,7 @@ pub(crate) fn clean(
         items.push(if shared {
             item.kept(shared_reason)
         } else {
-            remove(request, &upkeep, store, item)?
+            remove(request, &upkeep, store, item)
         });
     }
     let mut sum: u64 = ready.iter().map(|store| store.bytes).sum();
@@ -53,7 +53,7 @@ pub(crate) fn clean(
             items.push(item.kept(why));
             continue;
         }
-        let item = remove(request, &upkeep, store, item)?;
+        let item = remove(request, &upkeep, store, item);
         if matches!(
             item.fate,
             crate::cleanup::item::Fate::Removed | crate::cleanup::item::Fate::WouldRemove
@@ -65,23 +65,17 @@ pub(crate) fn clean(
     Ok(())
 }
 
-fn remove(
-    request: &Request<'_>,
-    upkeep: &Upkeep,
-    store: &StoreFolder,
-    item: Item,
-) -> Result<Item, Failure> {
+fn remove(request: &Request<'_>, upkeep: &Upkeep, store: &StoreFolder, item: Item) -> Item {
     let held = match store.kind {
-        Kind::Ready | Kind::Damaged => upkeep.hold(store)?,
-        Kind::Unfinished => upkeep.hold_making()?,
+        Kind::Ready | Kind::Damaged => upkeep.hold(store),
+        Kind::Unfinished => upkeep.hold_making(),
     };
-    let Some(held) = held else {
-        return Ok(item.kept("a run uses it"));
-    };
-    if request.dry_run {
-        return Ok(item);
+    match held {
+        Ok(None) => item.kept("a run uses it"),
+        Err(failure) => item.kept(failure.message),
+        Ok(Some(_)) if request.dry_run => item,
+        Ok(Some(held)) => item.removed(upkeep.remove(store, &held)),
     }
-    Ok(item.removed(upkeep.remove(store, &held)))
 }
 
 /// Why a store is kept though it is beyond the budget: the snapshots of a run that can be resumed

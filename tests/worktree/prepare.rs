@@ -79,7 +79,12 @@ fn m220_again_keeps_what_is_there() {
     let tree = user.prepare(&["topic", "--base", "main"]);
     std::fs::write(tree.join("mine.txt"), "work\n").unwrap();
     let before = user.photo();
-    assert_eq!(user.prepare(&["topic"]), tree);
+    let ran = user.run_in(&tree, &["worktree", "prepare", "topic"]);
+    let main = user.git(&["rev-parse", "main"]);
+    assert_eq!(
+        ran.stdout,
+        format!("BASE={main}\nWORKTREE={}\n", tree.display())
+    );
     same(&before, &user.photo());
     assert_eq!(
         std::fs::read_to_string(user.beside("count")).unwrap(),
@@ -87,7 +92,7 @@ fn m220_again_keeps_what_is_there() {
     );
 }
 
-/// M-220: an existing branch stays where it is, `--base` has no effect on it, and that is said.
+/// M-220 and T-161: an existing branch stays where it is, `--base` has no effect on it, and that is said.
 /// `BASE=` is the merge base, so that its own commits are under review (W23).
 #[test]
 fn m220_an_existing_branch_stays() {

@@ -10,7 +10,7 @@ use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::oid::Oid;
 use crate::git::error::path_shown;
-use crate::git::object::commit_of;
+use crate::git::object::{commit_of, is_ancestor};
 use crate::git::program::{Git, ask, finish};
 use crate::git::repository::Repository;
 use crate::git::worktree::registered::{self, Registered};
@@ -79,20 +79,27 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Failure> {
         place::refuse_inside(git, repo, &registered, &path, next)?;
         refuse_checked_out(git, repo, &registered, &full, request.branch)?;
     }
-    let start = match request.base {
-        Some(given) => base::name(git, repo, given)?.tip,
-        None => base::head(git, repo)?,
-    };
+    let before = kept.as_ref().and_then(completed);
     let mut notices = Vec::new();
     let tip = commit_of(git, &repo.common_dir, &full)?;
-    let merge_base = match &tip {
-        None => {
+    let start = || match request.base {
+        Some(given) => Ok(base::name(git, repo, given)?.tip),
+        None => base::head(git, repo),
+    };
+    let merge_base = match (&tip, &before) {
+        (None, _) => {
             refuse_remote_only(git, repo, request.branch)?;
-            start
+            start()?
         }
-        Some(tip) => {
+        // Run again without `--base`, it says what it said.
+        (Some(tip), Some(base))
+            if request.base.is_none() && is_ancestor(git, &repo.common_dir, base, tip)? =>
+        {
+            base.clone()
+        }
+        (Some(tip), _) => {
             let given = request.base.unwrap_or("HEAD");
-            let (merge_base, _) = base::merge_base(git, repo, given, &start, tip)?;
+            let (merge_base, _) = base::merge_base(git, repo, given, &start()?, tip)?;
             if request.base.is_some() {
                 notices.push(format!(
                     "the branch {} exists and stays at {tip}; --base only says what it is judged \
@@ -110,9 +117,6 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Failure> {
             path_shown(&found.admin)
         )
     }));
-    let complete = kept
-        .as_ref()
-        .is_some_and(|found| found.admin.join(MARKER).is_file());
     if kept.is_some() && request.submodules {
         refuse_occupied(git, &path)?;
     }
@@ -120,11 +124,17 @@ pub fn plan(request: &Request<'_>) -> Result<Plan, Failure> {
         base: merge_base,
         path,
         kept: kept.is_some(),
-        complete,
+        complete: before.is_some(),
         notices,
         full,
         tip,
     })
+}
+
+/// The base that a completed preparation recorded.
+fn completed(found: &Registered) -> Option<Oid> {
+    let text = fs_err::read_to_string(found.admin.join(MARKER)).ok()?;
+    Oid::parse(text.trim_end())
 }
 
 /// Carries a plan out: the working tree, its submodules, then `setup` in it, which a working tree

@@ -85,6 +85,12 @@ impl Made {
         } else {
             left.extend(self.remove_folder());
         }
+        for parent in self.parents.drain(..).rev() {
+            // Somebody else may use it by now; an empty one goes.
+            if fs_err::remove_dir(parent).is_err() {
+                break;
+            }
+        }
         if let Some((name, at)) = self.branch.take() {
             // Only while it is where we made it: a commit on it is somebody's work.
             let command = self.git.on(&self.common_dir).args([
@@ -106,12 +112,6 @@ impl Made {
         let (path, id) = self.folder.take()?;
         if let Err(error) = self.remove_ours(&path, id) {
             return Some(format!("{}: {error}", path_shown(&path)));
-        }
-        for parent in self.parents.drain(..).rev() {
-            // Somebody else may use it by now; an empty one goes.
-            if fs_err::remove_dir(parent).is_err() {
-                break;
-            }
         }
         None
     }
