@@ -23,7 +23,7 @@ use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::domain::oid::Oid;
-use crate::domain::run_spec::{BaseSpec, RunSpec};
+use crate::domain::run_spec::{BaseSpec, PlanSource, RunSpec};
 use crate::domain::slot::Slot;
 use crate::domain::time::Stamp;
 use crate::git::{Git, Repository, base};
@@ -115,6 +115,11 @@ pub fn validate(
         control_root: text(&repository.control_root)?,
         common_dir: text(&repository.common_dir)?,
         base,
+        creator: None,
+        planner: None,
+        arbiter: None,
+        review_only: args.review_only,
+        plan: PlanSource::Nobody,
         panel,
         review,
         checks: rules::checks(&config)?,

@@ -64,4 +64,18 @@ pub struct Finding {
 pub enum Disposition {
     /// Nobody answered it yet.
     Open,
+    /// The creator says that it mended it.
+    Fixed,
+    /// The creator says that it is wrong.
+    Refuted,
+    /// Its reviewer took it back.
+    Withdrawn,
+    /// Its reviewer keeps it.
+    Upheld,
+    /// The arbiter agrees with the reviewer.
+    Sustained,
+    /// The arbiter agrees with the creator.
+    Overruled,
+    /// It is left for later.
+    Deferred,
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
 use crate::domain::finding::Claim;
-use crate::domain::id::{JobId, RoundNumber};
+use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::slot::SlotName;
 use crate::domain::time::Timestamp;
@@ -15,8 +15,24 @@ use crate::domain::verdict::{Coverage, Verdict};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
+    /// Write a plan for the task, in a detached tree.
+    Plan,
+    /// Object to the plan before it is implemented.
+    Challenge,
+    /// Refine the plan from objections or findings.
+    Refine,
+    /// Implement the task in the source root.
+    Implement,
     /// Review the snapshot.
     Review,
+    /// Answer every open finding, in the source root.
+    Correct,
+    /// Rule on refuted findings of one's own.
+    Readjudicate,
+    /// Rule on findings that their reviewer upheld.
+    Arbitrate,
+    /// Mend what was sustained, in the source root.
+    Comply,
 }
 
 impl Role {
@@ -24,7 +40,28 @@ impl Role {
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Plan => "plan",
+            Self::Challenge => "challenge",
+            Self::Refine => "refine",
+            Self::Implement => "implement",
             Self::Review => "review",
+            Self::Correct => "correct",
+            Self::Readjudicate => "readjudicate",
+            Self::Arbitrate => "arbitrate",
+            Self::Comply => "comply",
+        }
+    }
+    /// Whether the job works in the source root and may write there.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        match self {
+            Self::Implement | Self::Correct | Self::Comply => true,
+            Self::Plan
+            | Self::Challenge
+            | Self::Refine
+            | Self::Review
+            | Self::Readjudicate
+            | Self::Arbitrate => false,
         }
     }
 }
@@ -153,8 +190,86 @@ pub enum Reading {
         /// Findings decoded all the same: claims never vanish.
         claims: Vec<Claim>,
     },
+    /// A valid answer of a job that is no review.
+    Reply {
+        /// What it says.
+        reply: Reply,
+    },
     /// There is no report, or it is blank.
     Silent,
+}
+
+/// What a job that is no review answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Reply {
+    /// A text that is taken as it is: a plan, or what an implementation says of itself.
+    Text,
+    /// Objections to a plan; none is fine.
+    Challenge {
+        /// What speaks against it.
+        objections: Vec<String>,
+    },
+    /// What the creator did about findings.
+    Answers {
+        /// One for each finding it answers; what is not answered stays open.
+        answers: Vec<Answer>,
+    },
+    /// What a reviewer or the arbiter ruled.
+    Rulings {
+        /// One for each finding it rules on.
+        rulings: Vec<Ruling>,
+    },
+}
+
+/// What the creator did about a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// The finding.
+    pub finding: FindingId,
+    /// What it did.
+    pub action: AnswerAction,
+    /// How, or why not; a refutation must give its reasons.
+    pub note: String,
+}
+
+/// What a creator can do about a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerAction {
+    /// It mended it.
+    Fixed,
+    /// It says that the finding is wrong.
+    Refuted,
+    /// It leaves it for later.
+    Deferred,
+}
+
+/// A ruling on a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ruling {
+    /// The finding.
+    pub finding: FindingId,
+    /// What was ruled.
+    pub ruling: RulingKind,
+    /// Why.
+    pub note: String,
+}
+
+/// What can be ruled: the first two by the finding's reviewer, the others by the arbiter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RulingKind {
+    /// The reviewer takes it back.
+    Withdrawn,
+    /// The reviewer keeps it.
+    Upheld,
+    /// The arbiter agrees with the reviewer.
+    Sustained,
+    /// The arbiter agrees with the creator.
+    Overruled,
 }
 
 /// A valid review.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::agent::Agent;
 use crate::domain::digest::Digest;
 use crate::domain::id::LoopId;
 use crate::domain::isolation::Isolation;
@@ -28,6 +29,16 @@ pub struct RunSpec {
     pub common_dir: String,
     /// What the change is judged against.
     pub base: BaseSpec,
+    /// Who implements and corrects; without one, a NOT PASS ends the run.
+    pub creator: Option<Agent>,
+    /// Who plans.
+    pub planner: Option<Agent>,
+    /// Who arbitrates; by default the planner.
+    pub arbiter: Option<Agent>,
+    /// Whether nothing is implemented (`--review-only`).
+    pub review_only: bool,
+    /// Where the plan comes from.
+    pub plan: PlanSource,
     /// The reviewer positions.
     pub panel: Vec<Slot>,
     /// The rules of the review.
@@ -62,6 +73,25 @@ impl RunSpec {
     pub fn readers(&self) -> usize {
         self.panel.iter().filter(|slot| slot.is_reader()).count()
     }
+}
+
+/// Where a run's plan comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PlanSource {
+    /// There is none: the creator plans by itself.
+    Nobody,
+    /// The planner writes one, the creator challenges it, the planner refines it (`--plan`).
+    Planner,
+    /// A file that was checked before any job (`--plan-file`, rows M-040 to M-043).
+    File {
+        /// Where it was read.
+        path: String,
+        /// Its text.
+        text: String,
+        /// The text's hash.
+        sha256: Digest,
+    },
 }
 
 /// What the change is judged against.

@@ -27,6 +27,21 @@ impl SlotName {
     pub fn checks() -> Self {
         Self("checks".to_owned())
     }
+    /// The reserved name under which the creator's jobs run.
+    #[must_use]
+    pub fn creator() -> Self {
+        Self("creator".to_owned())
+    }
+    /// The reserved name under which the planner's jobs run.
+    #[must_use]
+    pub fn planner() -> Self {
+        Self("planner".to_owned())
+    }
+    /// The reserved name under which the arbiter's jobs run.
+    #[must_use]
+    pub fn arbiter() -> Self {
+        Self("arbiter".to_owned())
+    }
     /// The name.
     #[must_use]
     pub fn as_str(&self) -> &str {

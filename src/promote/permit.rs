@@ -174,7 +174,7 @@ fn claims_not_pass(ended: &EndedJob, bar: Severity) -> bool {
         Reading::Invalid {
             claimed, claims, ..
         } => *claimed == Some(Verdict::NotPass) || claims.iter().any(|claim| claim.blocks(bar)),
-        Reading::Silent => false,
+        Reading::Reply { .. } | Reading::Silent => false,
     }
 }
 

@@ -98,7 +98,7 @@ impl Examined {
         match &self.reading {
             Reading::Review(review) => &review.findings,
             Reading::Invalid { claims, .. } => claims,
-            Reading::Silent => &[],
+            Reading::Reply { .. } | Reading::Silent => &[],
         }
     }
     /// Findings as `rule path:line`, those that block with a `!` before them.
@@ -130,7 +130,9 @@ impl Examined {
                 assert_eq!(review.receipts, 1);
                 review.verdict
             }
-            other @ (Reading::Invalid { .. } | Reading::Silent) => panic!("no verdict: {other:?}"),
+            other @ (Reading::Invalid { .. } | Reading::Reply { .. } | Reading::Silent) => {
+                panic!("no verdict: {other:?}")
+            }
         }
     }
     #[track_caller]
@@ -143,7 +145,9 @@ impl Examined {
         assert!(!self.ended.is_success(), "{:?}", self.ended);
         match &self.reading {
             Reading::Invalid { problems, .. } => problems.join("\n"),
-            other @ (Reading::Review(_) | Reading::Silent) => panic!("a verdict: {other:?}"),
+            other @ (Reading::Review(_) | Reading::Reply { .. } | Reading::Silent) => {
+                panic!("a verdict: {other:?}")
+            }
         }
     }
     /// Everything that leaves the reviewer, as one text.

@@ -88,7 +88,9 @@ pub(crate) fn read(report: impl AsRef<[u8]>) -> Reading {
 pub(crate) fn valid(reading: Reading) -> Review {
     match reading {
         Reading::Review(review) => review,
-        other @ (Reading::Invalid { .. } | Reading::Silent) => panic!("not valid: {other:?}"),
+        other @ (Reading::Invalid { .. } | Reading::Reply { .. } | Reading::Silent) => {
+            panic!("not valid: {other:?}")
+        }
     }
 }
 
@@ -109,7 +111,9 @@ pub(crate) fn invalid(reading: Reading) -> (Vec<String>, Option<Verdict>, Vec<Cl
             }
             (problems, claimed, claims)
         }
-        other @ (Reading::Review(_) | Reading::Silent) => panic!("not invalid: {other:?}"),
+        other @ (Reading::Review(_) | Reading::Reply { .. } | Reading::Silent) => {
+            panic!("not invalid: {other:?}")
+        }
     }
 }
 
@@ -388,6 +392,11 @@ fn run(slot: &Slot) -> RunSpec {
             tip: oid('1'),
             must_be_ancestor: false,
         },
+        creator: None,
+        planner: None,
+        arbiter: None,
+        review_only: true,
+        plan: run_loop::domain::run_spec::PlanSource::Nobody,
         panel: vec![slot.clone()],
         review: ReviewSpec {
             max_rounds: 5,

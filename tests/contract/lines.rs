@@ -117,7 +117,9 @@ fn the_nonce_must_be_right_and_outside() {
         );
         let (_, claimed, _) = match read(&format!("VERDICT: NOT PASS\n\n{nonce}\n")) {
             Reading::Review(_) => continue,
-            other @ (Reading::Invalid { .. } | Reading::Silent) => invalid(other),
+            other @ (Reading::Invalid { .. } | Reading::Reply { .. } | Reading::Silent) => {
+                invalid(other)
+            }
         };
         assert_eq!(claimed, Some(Verdict::NotPass), "{nonce}");
     }

@@ -252,7 +252,7 @@ proptest! {
             let claims = match record.outcome.as_ref().map(|outcome| &outcome.reading) {
                 Some(run_loop::domain::job::Reading::Review(review)) => review.findings.len(),
                 Some(run_loop::domain::job::Reading::Invalid { claims, .. }) => claims.len(),
-                Some(run_loop::domain::job::Reading::Silent) | None => 0,
+                Some(_) | None => 0,
             };
             let recorded = driver.state.findings.iter().filter(|finding| finding.job == *id).count();
             prop_assert_eq!(recorded, claims);

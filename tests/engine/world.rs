@@ -204,6 +204,11 @@ impl World {
             control_root: "/source".to_owned(),
             common_dir: "/source/.git".to_owned(),
             base: BaseSpec::StartHead { head: oid(200) },
+            creator: None,
+            planner: None,
+            arbiter: None,
+            review_only: true,
+            plan: run_loop::domain::run_spec::PlanSource::Nobody,
             panel: panel.collect(),
             review: ReviewSpec {
                 max_rounds: self.max_rounds,

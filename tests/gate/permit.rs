@@ -34,7 +34,9 @@ fn outcome(round: &mut ApprovedRound) -> &mut JobOutcome {
 fn review(round: &mut ApprovedRound) -> &mut Review {
     match &mut outcome(round).reading {
         Reading::Review(review) => review,
-        Reading::Invalid { .. } | Reading::Silent => unreachable!("the fixture's is a review"),
+        Reading::Invalid { .. } | Reading::Reply { .. } | Reading::Silent => {
+            unreachable!("the fixture's is a review")
+        }
     }
 }
 

@@ -402,6 +402,11 @@ fn spec(loop_id: LoopId, tip: &Oid, panel: Vec<Slot>) -> RunSpec {
             tip: tip.clone(),
             must_be_ancestor: false,
         },
+        creator: None,
+        planner: None,
+        arbiter: None,
+        review_only: true,
+        plan: run_loop::domain::run_spec::PlanSource::Nobody,
         panel,
         review: ReviewSpec {
             max_rounds: 5,

@@ -67,6 +67,11 @@ pub(crate) fn spec(number: u8, source: &Path) -> RunSpec {
         control_root: source.display().to_string(),
         common_dir: source.join(".git").display().to_string(),
         base: BaseSpec::StartHead { head: oid('a') },
+        creator: None,
+        planner: None,
+        arbiter: None,
+        review_only: true,
+        plan: run_loop::domain::run_spec::PlanSource::Nobody,
         panel: vec![Slot {
             name: SlotName::checks(),
             agent: Agent {

@@ -8,7 +8,7 @@ use run_loop::domain::id::{LoopId, RoundNumber};
 use run_loop::domain::identity::{Pin, Remeasured};
 use run_loop::domain::isolation::Isolation;
 use run_loop::domain::policy::Policy;
-use run_loop::domain::run_spec::{Quorum, ReviewSpec, RunSpec};
+use run_loop::domain::run_spec::{PlanSource, Quorum, ReviewSpec, RunSpec};
 use run_loop::domain::severity::Severity;
 use run_loop::git::base::{BaseRule, resolve};
 use run_loop::git::measure::measure;
@@ -68,6 +68,11 @@ impl Source {
             control_root: text(&found.control_root),
             common_dir: text(&found.common_dir),
             base,
+            creator: None,
+            planner: None,
+            arbiter: None,
+            review_only: true,
+            plan: PlanSource::Nobody,
             panel: Vec::new(),
             review: ReviewSpec {
                 max_rounds: 5,

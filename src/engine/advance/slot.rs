@@ -185,7 +185,8 @@ fn unrecorded(
     let claims: &[Claim] = match reading {
         Reading::Review(review) => &review.findings,
         Reading::Invalid { claims, .. } => claims,
-        Reading::Silent => &[],
+        // They answer other questions than a review.
+        Reading::Reply { .. } | Reading::Silent => &[],
     };
     let recorded = state
         .findings
@@ -272,7 +273,7 @@ fn describe(outcome: &JobOutcome) -> String {
                     problems.first().map_or("unknown", String::as_str)
                 )
             }
-            Reading::Review(_) | Reading::Silent => "no report".to_owned(),
+            Reading::Review(_) | Reading::Reply { .. } | Reading::Silent => "no report".to_owned(),
         },
         Ended::Exited { code } => format!("exited with {code}"),
         Ended::Signalled { signal } => format!("ended by signal {signal}"),

@@ -23,7 +23,8 @@ pub(super) fn of(outcome: &JobOutcome, agent: Option<&Agent>, fail_on: Severity)
     };
     match &outcome.reading {
         Reading::Review(review) => judge(review, agent, fail_on),
-        Reading::Invalid { .. } | Reading::Silent => Judged::None,
+        // They answer other questions than a review.
+        Reading::Reply { .. } | Reading::Invalid { .. } | Reading::Silent => Judged::None,
     }
 }
 
@@ -59,6 +60,6 @@ pub(in crate::engine) fn claims_not_pass(reading: &Reading, fail_on: Severity) -
         Reading::Invalid {
             claimed, claims, ..
         } => *claimed == Some(Verdict::NotPass) || claims.iter().any(|claim| claim.blocks(fail_on)),
-        Reading::Silent => false,
+        Reading::Reply { .. } | Reading::Silent => false,
     }
 }

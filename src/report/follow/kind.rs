@@ -156,6 +156,7 @@ fn job_ended(job: &Job, outcome: &JobOutcome) -> Kind {
         Reading::Invalid {
             problems, claims, ..
         } => ("invalid", None, claims.len(), &problems[..]),
+        Reading::Reply { .. } => ("reply", None, 0, &[][..]),
         Reading::Silent => ("silent", None, 0, &[][..]),
     };
     let milliseconds = outcome.ended_at.as_millis() - outcome.started_at.as_millis();
