@@ -104,6 +104,8 @@ impl TemporaryIndex {
             // untracked files is trusted without looking.
             .args(["-c", "core.splitIndex=false"])
             .args(["-c", "core.untrackedCache=false"])
+            // It is thrown away: nobody looks at its checksum.
+            .args(["-c", "index.skipHash=true"])
     }
 }
 
@@ -116,7 +118,8 @@ pub(crate) enum Seed {
     Nothing,
 }
 
-/// Lists the index with its flags as they are stored, and returns the raw listing beside it.
+/// Lists what is hidden, unmerged or a submodule in the index, with flags as they are stored, and
+/// returns the raw listing of everything beside it.
 pub(crate) fn list(command: &Command) -> Result<(Vec<Entry>, Vec<u8>), Error> {
     // Otherwise git hides the flag of a file that is present outside a sparse checkout's patterns,
     // and with it that its stat data cannot be trusted.
@@ -125,12 +128,23 @@ pub(crate) fn list(command: &Command) -> Result<(Vec<Entry>, Vec<u8>), Error> {
         .args(["-c", "sparse.expectFilesOutsideOfPatterns=true"])
         .args(["ls-files", "-v", "-s", "-z"]);
     let listing = finish(&command)?;
-    let entries = listing
-        .split(|byte| *byte == 0)
-        .filter(|line| !line.is_empty())
-        .map(|line| parse(line).ok_or_else(|| Error::answer("git ls-files", line)))
-        .collect::<Result<_, _>>()?;
+    let mut entries = Vec::new();
+    for line in listing.split(|byte| *byte == 0) {
+        if !line.is_empty() && !is_plain(line) {
+            entries.push(parse(line).ok_or_else(|| Error::answer("git ls-files", line))?);
+        }
+    }
     Ok((entries, listing))
+}
+
+/// Whether a line is of a file or a link that git looks at: nothing that anybody asks about. An
+/// index has tens of thousands of them.
+fn is_plain(line: &[u8]) -> bool {
+    let tab = line.iter().position(|byte| *byte == b'\t');
+    tab.is_some_and(|tab| {
+        line.starts_with(b"H 100") && line[..tab].ends_with(b" 0")
+            || line.starts_with(b"H 120000 ") && line[..tab].ends_with(b" 0")
+    })
 }
 
 /// `<tag> <mode> <oid> <stage>\t<path>`.

@@ -15,6 +15,7 @@
 //! Tests: `tests/review_tree.rs`.
 
 mod agent_git;
+mod common;
 mod content;
 pub(crate) mod folder;
 mod own_git;
@@ -28,7 +29,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::agent_git::View;
-use self::content::Odd;
+use self::common::Common;
+use self::content::{Content, Odd};
 use self::folder::Folder;
 use self::own_git::{Borrowed, OwnGit, Seal};
 use self::root::{Places, Root};
@@ -40,7 +42,7 @@ use crate::domain::oid::Oid;
 use crate::domain::slot::SlotName;
 use crate::git::repository::{ObjectFormat, Repository};
 use crate::git::store::ReviewStore;
-use crate::git::{self, Git, object};
+use crate::git::{self, Git};
 
 /// Why a review tree is not opened, or not believed.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +66,7 @@ pub struct ReviewTrees {
     loop_id: LoopId,
     slots: Mutex<BTreeMap<SlotName, Arc<Mutex<Option<Record>>>>>,
     root: Mutex<Option<folder::Place>>,
+    common: Mutex<Common>,
 }
 
 /// A slot as this process left it.
@@ -71,6 +74,8 @@ pub struct ReviewTrees {
 struct Record {
     places: Places,
     seal: Seal,
+    /// What our index holds while its seal is unbroken.
+    content: Arc<Content>,
 }
 
 impl ReviewTrees {
@@ -92,6 +97,7 @@ impl ReviewTrees {
             loop_id,
             slots: Mutex::default(),
             root: Mutex::default(),
+            common: Mutex::default(),
         }
     }
 
@@ -121,13 +127,7 @@ impl ReviewTrees {
     }
 
     fn opened(&self, slot: &SlotName, tree: &Oid, view: &View) -> Result<ReviewTree, Error> {
-        let of_snapshot = object::tree_of(&self.git, self.store.git_dir(), view.snapshot.as_str())?;
-        if of_snapshot.as_ref() != Some(tree) {
-            return Err(Error::Doubt(format!(
-                "the snapshot {} does not hold the tree {tree}",
-                view.snapshot
-            )));
-        }
+        let refs = locked(&self.common).refs(&self.git, self.store.git_dir(), tree, view)?;
         let root = self.root()?;
         let borrowed = self.borrowed()?;
         let state = self.slot(slot);
@@ -145,7 +145,7 @@ impl ReviewTrees {
         };
         let own = OwnGit::new(&self.git, &path);
         let tree_path = path.join("tree");
-        agent_git::make(&self.git, &borrowed, &tree_path, &own.index(), view)?;
+        agent_git::make(&borrowed, &tree_path, &own.index(), view.snapshot, &refs)?;
         let shown = tree_path
             .to_str()
             .ok_or_else(|| Error::Doubt(format!("{} is not UTF-8", tree_path.display())))?
@@ -183,9 +183,9 @@ impl ReviewTrees {
         let old = folders.slot.open_in(c"git.old")?;
         old.rename(c"index", &new, c"index")?;
         nothing_left(&folders.slot.remove(c"git.old"))?;
-        own.content()?.compare(&folders.tree, Odd::Removed)?;
-        own.settle()?;
-        prove(root, slot, &places, &own, tree)
+        // The seal was unbroken, so the index still holds what was proved last time.
+        record.content.compare(&folders.tree, Odd::Removed)?;
+        self.prove(root, slot, &places, &own, tree)
     }
 
     /// Makes a slot from nothing; what lies in its place is set aside.
@@ -201,7 +201,28 @@ impl ReviewTrees {
         let path = root.path().join(slot.as_str());
         let own = OwnGit::new(&self.git, &path);
         own.fill(borrowed)?;
-        prove(root, slot, &places, &own, tree)
+        self.prove(root, slot, &places, &own, tree)
+    }
+
+    /// Switches a clean slot and proves that it holds exactly the wanted tree.
+    fn prove(
+        &self,
+        root: &Root,
+        slot: &SlotName,
+        places: &Places,
+        own: &OwnGit,
+        tree: &Oid,
+    ) -> Result<Record, Error> {
+        own.switch(tree)?;
+        own.scan(tree)?;
+        let folders = root.open_slot(slot, places)?;
+        let content = own.content()?;
+        content.compare(&folders.tree, Odd::Refused)?;
+        Ok(Record {
+            places: *places,
+            seal: own.seal()?,
+            content: locked(&self.common).shared(tree, content),
+        })
     }
 
     fn root(&self) -> Result<Root, Error> {
@@ -243,6 +264,7 @@ impl ReviewTrees {
     #[must_use]
     pub fn release(&self) -> Vec<String> {
         locked(&self.slots).clear();
+        *locked(&self.common) = Common::default();
         let expected = locked(&self.root).take();
         release::release(&self.cache_root, self.loop_id, expected)
     }
@@ -252,24 +274,6 @@ impl ReviewTrees {
 #[must_use]
 pub fn release_run(cache_root: &Path, loop_id: LoopId) -> Vec<String> {
     release::release(cache_root, loop_id, None)
-}
-
-/// Switches a clean slot and proves that it holds exactly the wanted tree.
-fn prove(
-    root: &Root,
-    slot: &SlotName,
-    places: &Places,
-    own: &OwnGit,
-    tree: &Oid,
-) -> Result<Record, Error> {
-    own.switch(tree)?;
-    own.scan(tree)?;
-    let folders = root.open_slot(slot, places)?;
-    own.content()?.compare(&folders.tree, Odd::Refused)?;
-    Ok(Record {
-        places: *places,
-        seal: own.seal()?,
-    })
 }
 
 /// A slot's folder and its tree.

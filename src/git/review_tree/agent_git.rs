@@ -23,18 +23,18 @@ pub(super) struct View<'a> {
 
 /// Makes `<tree>/.git`, with a copy of our index, so that `git status` is clean at once.
 pub(super) fn make(
-    git: &Git,
     borrowed: &Borrowed,
     tree: &Path,
     index: &Path,
-    view: &View,
+    snapshot: &Oid,
+    refs: &[u8],
 ) -> Result<(), Error> {
     let dir = tree.join(".git");
     let settings =
         "[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[advice]\n\tdetachedHead = false\n";
     fs_err::create_dir(&dir)?;
-    borrowed.fill(&dir, view.snapshot.as_str(), settings)?;
-    fs_err::write(dir.join("packed-refs"), refs(git, view)?)?;
+    borrowed.fill(&dir, snapshot.as_str(), settings)?;
+    fs_err::write(dir.join("packed-refs"), refs)?;
     let copy = dir.join("index");
     fs_err::copy(index, &copy)?;
     // Git tells by the index's own time which files it must look at again.
@@ -44,7 +44,8 @@ pub(super) fn make(
     Ok(())
 }
 
-fn refs(git: &Git, view: &View) -> Result<Vec<u8>, Error> {
+/// The packed refs: the user's tags, and the base under its name.
+pub(super) fn refs(git: &Git, view: &View) -> Result<Vec<u8>, Error> {
     let mut lines: Vec<Vec<u8>> = tags(git, view.common_dir)
         .split(|byte| *byte == b'\n')
         .filter(|line| !line.is_empty())

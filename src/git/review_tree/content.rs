@@ -20,7 +20,7 @@ enum Kind {
 }
 
 /// The entries of an index, and the folders that they lie in.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Content {
     entries: HashMap<Vec<u8>, Kind>,
     folders: HashSet<Vec<u8>>,

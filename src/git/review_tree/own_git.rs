@@ -111,20 +111,15 @@ impl<'a> OwnGit<'a> {
             .arg(option("--git-dir=", &self.dir()))
             .arg(option("--work-tree=", &self.slot.join("tree")))
     }
-    /// Hashes files whose stat data says too little, once, so that later steps need not.
-    pub(super) fn settle(&self) -> Result<(), Error> {
-        // Its exit code says whether files differ, which is no news here; the proof comes later.
-        let command = self.command().args(["update-index", "-q", "--refresh"]);
-        command.output()?;
-        Ok(())
-    }
-    /// Makes the tree hold the files of `tree` where it does not, and the index with it.
+    /// Makes the tree hold the files of `tree` where it does not, and the index with it. Files
+    /// whose stat data says too little are hashed on the way.
     pub(super) fn switch(&self, tree: &Oid) -> Result<(), Error> {
-        finish(
-            &self
-                .command()
-                .args(["read-tree", "--reset", "-u", tree.as_str()]),
-        )?;
+        let command = self
+            .command()
+            // As many as there are processors; git keeps to one where it is not worth more.
+            .args(["-c", "checkout.workers=0"])
+            .args(["read-tree", "--reset", "-u", tree.as_str()]);
+        finish(&command)?;
         Ok(())
     }
     /// Compares what lies on the disk with a tree, file by file, through the index.
