@@ -10,10 +10,12 @@ use crate::domain::oid::Oid;
 use crate::git::config::GitConfig;
 use crate::git::error::Error;
 use crate::git::filter::Forbidden;
-use crate::git::index::{Checkout, Seed, TemporaryIndex, corrections, enter, list};
+use crate::git::index::{
+    Checkout, Seed, TemporaryIndex, corrections, enter, list, same_but_for_case,
+};
 use crate::git::object::read_oid;
 use crate::git::program::{Git, finish};
-use crate::git::refuse::{Meaning, meaning};
+use crate::git::refuse::{Meaning, meaning, one_name_for_git};
 use crate::git::repository::Repository;
 use crate::git::store::ReviewStore;
 use crate::git::submodule::Inspection;
@@ -62,6 +64,11 @@ impl Source<'_> {
             run(&command.clone().args(["read-tree", "HEAD"]))?;
         }
         let (entries, listing) = list(&command).map_err(|error| self.failed(&error))?;
+        if self.config.flag("core.ignorecase")
+            && let Some((one, other)) = same_but_for_case(&listing)
+        {
+            return Err(one_name_for_git(root, one, other).into());
+        }
         let inspection = Inspection {
             git: self.git,
             temporary: &temporary,

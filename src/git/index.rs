@@ -10,6 +10,7 @@
 //! that is younger; and a file that only its attributes convert in another way than before. What is
 //! approved is what the user would commit.
 
+use std::collections::HashMap;
 use std::fs::FileTimes;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -116,6 +117,18 @@ pub(crate) enum Seed {
     Index,
     /// The user has no index: HEAD is read into it.
     Nothing,
+}
+
+/// Two names that differ in case alone: with `core.ignoreCase` git takes them for one file, and
+/// which of both contents it enters under which name depends on the order of its reading.
+pub(crate) fn same_but_for_case(listing: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut seen: HashMap<Vec<u8>, &[u8]> = HashMap::new();
+    listing.split(|byte| *byte == 0).find_map(|line| {
+        let tab = line.iter().position(|byte| *byte == b'\t')?;
+        let path = &line[tab + 1..];
+        let other = *seen.entry(path.to_ascii_lowercase()).or_insert(path);
+        (other != path).then_some((other, path))
+    })
 }
 
 /// Lists what is hidden, unmerged or a submodule in the index, with flags as they are stored, and

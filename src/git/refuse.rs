@@ -130,6 +130,18 @@ pub(crate) fn meaning(root: &Path, error: &Error) -> Meaning {
     Meaning::Refused(with_status(code, message, root))
 }
 
+/// Two tracked names that git cannot tell apart by the repository's own setting.
+pub(crate) fn one_name_for_git(root: &Path, one: &[u8], other: &[u8]) -> Failure {
+    let message = format!(
+        "{} tracks {} and {}, which git takes for one file, because core.ignoreCase is on; take one \
+         of them away, or turn the setting off where the file system tells them apart",
+        path_shown(root),
+        crate::git::error::shown(one),
+        crate::git::error::shown(other)
+    );
+    with_status(Code::SnapshotRefused, message, root)
+}
+
 /// A source that did not hold still in three tries (scenario S16).
 pub(crate) fn not_quiet(root: &Path, last: &dyn std::fmt::Display) -> Failure {
     let message = format!(

@@ -8,6 +8,7 @@ use run_loop::git::{Git, GitEnvironment};
 
 use crate::support::reference::Untouched;
 use crate::support::repo::{self, Repo};
+use crate::support::skipped;
 use crate::support::source::{Source, environment, git};
 use crate::trial::{real_git, refused};
 
@@ -176,6 +177,7 @@ fn an_unreadable_file_is_refused_and_named() {
     let path = repo.root().join("locked.txt");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
     if std::fs::read(&path).is_ok() {
+        skipped("every file can be read here (root)");
         return;
     }
     let failure = Source::of(&repo, "HEAD").try_pin(1).unwrap_err();

@@ -11,6 +11,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use run_loop::domain::code::Code;
+use run_loop::domain::failure::Failure;
+
 use crate::support::reference::reference;
 use crate::support::repo::{Repo, git_command};
 use crate::support::source::{Source, git};
@@ -264,6 +267,20 @@ impl Game {
             }
         }
     }
+    fn ignores_case(&self, failure: &Failure) -> bool {
+        let setting = [
+            "config",
+            "--type=bool",
+            "--default=false",
+            "--get",
+            "core.ignoreCase",
+        ];
+        failure.code == Code::SnapshotRefused
+            && self.repo.git(&setting) == "true"
+            && ["core.ignoreCase", "file alias"]
+                .iter()
+                .any(|words| failure.message.contains(words))
+    }
     fn play(&mut self, rounds: usize) {
         let source = Source::at(&self.repo, self.repo.root(), None, git());
         for round in 0..rounds {
@@ -276,9 +293,16 @@ impl Game {
                 let index = self.at(".git/index");
                 set_mtime(&index, moment() - Duration::from_secs(early));
             }
-            let pin = source
-                .try_pin(1)
-                .unwrap_or_else(|failure| panic!("round {round}: {failure}\n{}", self.log));
+            let pin = match source.try_pin(1) {
+                Ok(pin) => pin,
+                // Two names that the setting makes one: refused, and played on without it.
+                Err(failure) if self.ignores_case(&failure) => {
+                    self.git(&["config", "core.ignoreCase", "false"]);
+                    self.touch_all();
+                    continue;
+                }
+                Err(failure) => panic!("round {round}: {failure}\n{}", self.log),
+            };
             let careful = ["core.splitIndex=false", "core.untrackedCache=false"];
             let tree = reference(self.repo.root(), &careful);
             let differ = || {

@@ -1,7 +1,9 @@
 //! Settings of a repository under which git, or what stands in for it, looks at less.
 
+use run_loop::domain::code::Code;
+
 use crate::support::repo::{Repo, git_command};
-use crate::trial::{Trial, chmod, link, remove, same};
+use crate::trial::{Trial, chmod, link, refused, remove, same};
 
 /// An edit and a new file under a setting.
 #[track_caller]
@@ -108,6 +110,17 @@ fn ignore_case_true() {
     same(&repo);
 }
 
+/// Git takes both for one file, and what it enters depends on the order of its reading.
+#[test]
+fn ignore_case_and_two_names_is_refused() {
+    let repo = Repo::new();
+    repo.write("readme.MD", "# Another\n");
+    repo.commit("two names");
+    same(&repo).is_clean();
+    repo.git(&["config", "core.ignoreCase", "true"]);
+    refused(&repo, Code::SnapshotRefused, "core.ignoreCase");
+}
+
 #[test]
 fn case_only_rename() {
     let repo = Repo::new();
@@ -170,5 +183,5 @@ fn configuration_that_git_cannot_read_is_refused() {
             .success()
     );
     let failure = source.try_pin(1).unwrap_err();
-    assert_eq!(failure.code, run_loop::domain::code::Code::GitFailed);
+    assert_eq!(failure.code, Code::GitFailed);
 }
