@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::OFlags;
 
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
@@ -32,13 +32,14 @@ use crate::git::error::{Error, path_shown, shown};
 use crate::git::program::Git;
 use crate::git::repository::{ObjectFormat, Repository};
 pub use crate::git::store::tidy::Budget;
+use crate::lock::{Locked, Sharing};
 
 /// The open review store of one repository; the shared lock goes with its last clone.
 #[derive(Debug, Clone)]
 pub struct ReviewStore {
     git_dir: PathBuf,
     promisor: bool,
-    _lock: Arc<File>,
+    _lock: Arc<Locked<File>>,
 }
 
 impl ReviewStore {
@@ -69,8 +70,8 @@ impl ReviewStore {
             .map_err(|error| Failure::new(Code::NotARepository, error.to_string()))?;
         let git_dir = stores.join(&key);
         let building = lock_file(&stores.join(format!("{key}.build")))?;
-        flock(&building, FlockOperation::LockExclusive)
-            .map_err(|error| unusable(&stores, error))?;
+        let building =
+            Locked::wait(building, Sharing::Exclusive).map_err(|error| unusable(&stores, error))?;
         let lock = lock_file(&stores.join(format!("{key}.lock")))?;
         lock.write_all_at(b"\n", 0)
             .map_err(|error| unusable(&stores, error))?;
@@ -79,7 +80,10 @@ impl ReviewStore {
             State::Sound => tidy_alone(git, &git_dir, &lock, budget),
             State::Missing => plan.build(&git_dir)?,
             State::Damaged(what) => {
-                if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+                // Given back before it is shared below; nobody takes it meanwhile without `building`.
+                let alone = Locked::attempt(&lock, Sharing::Exclusive)
+                    .map_err(|error| unusable(&git_dir, error))?;
+                if alone.is_none() {
                     let message = format!(
                         "the review store {} is damaged ({what}) and in use by another run",
                         path_shown(&git_dir)
@@ -92,8 +96,9 @@ impl ReviewStore {
                 plan.build(&git_dir)?;
             }
         }
-        flock(&lock, FlockOperation::LockShared).map_err(|error| unusable(&git_dir, error))?;
-        tidy_others(&stores, &key, &lock, budget);
+        let lock =
+            Locked::wait(lock, Sharing::Shared).map_err(|error| unusable(&git_dir, error))?;
+        tidy_others(&stores, &key, lock.file(), budget);
         let store = Self {
             git_dir,
             promisor: plan.promisor,
@@ -172,9 +177,9 @@ impl ReviewStore {
 
 /// Tidies a store where no run holds it. It is never more than untidy when that fails.
 fn tidy_alone(git: &Git, git_dir: &Path, lock: &File, budget: &Budget) {
-    if flock(lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+    let Ok(Some(_alone)) = Locked::attempt(lock, Sharing::Exclusive) else {
         return;
-    }
+    };
     // The file system's time: what was written is compared with nothing else.
     let now = lock.metadata().and_then(|lock| lock.modified());
     if let Err(error) = now.and_then(|now| tidy::rounds(git, git_dir, budget, now)) {

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{FlockOperation, flock};
+use crate::lock::{Locked, Sharing};
 
 use crate::git::Git;
 use crate::git::program::finish;
@@ -204,10 +204,10 @@ fn remove_store(path: &Path) -> io::Result<()> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error),
         };
-        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Ok(());
+        match Locked::attempt(lock, Sharing::Exclusive)? {
+            Some(lock) => locks.push(lock),
+            None => return Ok(()),
         }
-        locks.push(lock);
     }
     fs_err::remove_dir_all(path)
 }

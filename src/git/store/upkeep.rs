@@ -11,13 +11,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rustix::fs::{FlockOperation, flock};
-
 use super::{check_ours, key, lock_file, set_aside};
 use crate::domain::failure::Failure;
 use crate::git::error::path_of;
 use crate::git::review_tree::folder::{Folder, is_folder};
 use crate::git::{Error, store};
+use crate::lock::{Locked, Sharing};
 
 /// Magic numbers of file systems whose locks may end at this machine: NFS, SMB, CIFS, FUSE, AFS,
 /// Ceph, Lustre, 9p.
@@ -76,7 +75,7 @@ pub struct Upkeep {
 /// Locks that keep every run off one store, or off making any.
 #[derive(Debug)]
 pub struct Hold {
-    _files: Vec<File>,
+    _files: Vec<Locked<File>>,
 }
 
 impl Upkeep {
@@ -180,9 +179,9 @@ impl Upkeep {
         let mut files = Vec::new();
         for name in names {
             let file = lock_file(&self.path.join(name))?;
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => files.push(file),
-                Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
+            match Locked::attempt(file, Sharing::Exclusive) {
+                Ok(Some(lock)) => files.push(lock),
+                Ok(None) => return Ok(None),
                 Err(error) => return Err(store::unusable(&self.path.join(name), error)),
             }
         }

@@ -6,10 +6,11 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, flock, fstat, fsync, mkdirat, openat,
-    renameat, unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, fstat, fsync, mkdirat, openat, renameat, unlinkat,
 };
 use rustix::io::Errno;
+
+use crate::lock::{Locked, Sharing};
 use rustix::process::geteuid;
 
 /// Standard output of the program.
@@ -111,25 +112,22 @@ impl CaptureFolder {
     }
 
     /// Takes the guard's lock; its file must not exist, since an attempt has one guard.
-    pub(crate) fn lock(&self) -> io::Result<fs_err::File> {
-        let file = self.create(LOCK)?;
-        flock(&file, FlockOperation::NonBlockingLockExclusive)
-            .map_err(|errno| at("locked", self.path.join(LOCK), errno))?;
-        Ok(file)
+    pub(crate) fn lock(&self) -> io::Result<Locked<fs_err::File>> {
+        let path = self.path.join(LOCK);
+        let failed = |error: io::Error| {
+            let message = format!("{} could not be locked: {error}", path.display());
+            io::Error::new(error.kind(), message)
+        };
+        Locked::attempt_past_probes(self.create(LOCK)?)
+            .map_err(failed)?
+            .ok_or_else(|| failed(io::ErrorKind::WouldBlock.into()))
     }
     /// Whether a guard holds the lock.
     pub(crate) fn is_locked(&self) -> io::Result<bool> {
         let Some(file) = self.read(LOCK)? else {
             return Ok(false);
         };
-        loop {
-            match flock(&file, FlockOperation::NonBlockingLockShared) {
-                Ok(()) => return Ok(false),
-                Err(Errno::WOULDBLOCK) => return Ok(true),
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(at("probed", self.path.join(LOCK), errno)),
-            }
-        }
+        Ok(Locked::attempt(file, Sharing::Shared)?.is_none())
     }
 }
 

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use crate::domain::time::Timestamp;
+use crate::lock::Locked;
 use crate::process::capture::Capture;
 use crate::process::command::Command;
 use crate::process::guard::budget;
@@ -118,7 +119,7 @@ impl Reports {
 struct Hold {
     folder: CaptureFolder,
     /// Held until the guard is gone, and so after `outcome.json` is there.
-    lock: fs_err::File,
+    lock: Locked<fs_err::File>,
     out: Capture,
     err: Capture,
 }
@@ -221,7 +222,7 @@ impl Hold {
     fn name(&mut self, agent: ProcessId) {
         let holder = Holder::new(agent);
         if let Ok(text) = serde_json::to_vec(&holder) {
-            self.lock.write_all(&text).ok();
+            self.lock.file().write_all(&text).ok();
         }
     }
 

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::{Budget, rounds, stores};
 use crate::git::Git;
+use crate::lock::{Locked, Sharing};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -175,7 +176,7 @@ fn stores_that_nobody_uses_go_the_least_recently_used_first() {
     store("second", 2 * DAY);
     store("held", 4 * DAY);
     let held = std::fs::File::open(root.join("held.lock")).unwrap();
-    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockShared).unwrap();
+    let _held = Locked::wait(held, Sharing::Shared).unwrap();
     let budget = Budget {
         bytes: 15,
         ..Budget::default()
