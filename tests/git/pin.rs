@@ -289,15 +289,14 @@ fn a_pin_takes_at_most_twelve_processes() {
         .map(|folder| folder.join(repo::git_program()))
         .find(|file| file.is_file())
         .unwrap();
-    let script = repo.beside("counting");
     let text = format!(
         "#!/bin/sh\necho x >> '{}'\nexec '{}' \"$@\"\n",
         log.display(),
         real.display()
     );
-    std::fs::write(&script, text).unwrap();
-    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&script, executable).unwrap();
+    let folder = repo.beside("bin");
+    std::fs::create_dir(&folder).unwrap();
+    let script = crate::support::agents::executable(&folder, "counting", &text);
     let counting = run_loop::git::Git::find_in(&run_loop::git::GitEnvironment {
         program: Some(script),
         ..environment()

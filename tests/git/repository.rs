@@ -103,14 +103,10 @@ fn a_missing_or_an_old_git_is_refused() {
     let missing = Git::find_in(&GitEnvironment::new("/nonexistent")).unwrap_err();
     assert_eq!(missing.code, Code::GitTooOld);
     let repo = Repo::new();
-    let old = repo.beside("git");
-    std::fs::write(&old, "#!/bin/sh\necho git version 2.33.9\n").unwrap();
-    repo::git(repo.root(), &["--version"]);
-    std::process::Command::new("chmod")
-        .arg("+x")
-        .arg(&old)
-        .status()
-        .unwrap();
+    let folder = repo.beside("old");
+    std::fs::create_dir(&folder).unwrap();
+    let version = "#!/bin/sh\necho git version 2.33.9\n";
+    let old = crate::support::agents::executable(&folder, "git", version);
     let environment = GitEnvironment {
         program: Some(old),
         ..GitEnvironment::new("/usr/bin:/bin")

@@ -1,6 +1,5 @@
 //! A hostile repository runs nothing (scenarios I08, I09); filters run by the allow-list alone.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use run_loop::domain::code::Code;
@@ -9,12 +8,7 @@ use run_loop::git::{Git, GitEnvironment, Repository};
 use crate::support::reference::reference;
 use crate::support::repo::{self, Repo};
 use crate::support::source::{Source, environment, git};
-
-fn script(path: &Path, text: &str) {
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
+use crate::trial::script;
 
 /// A program that leaves a mark when it runs.
 fn marking(repo: &Repo) -> (PathBuf, PathBuf) {

@@ -10,7 +10,7 @@ use crate::support::reference::Untouched;
 use crate::support::repo::{self, Repo};
 use crate::support::skipped;
 use crate::support::source::{Source, environment, git};
-use crate::trial::{real_git, refused};
+use crate::trial::{real_git, refused, script};
 
 #[test]
 fn unfinished_operations_are_refused_unless_allowed() {
@@ -96,15 +96,14 @@ fn conflicts_without_an_operation_are_content() {
 fn posing(repo: &Repo, name: &str, on_add: &str) -> Git {
     let real = real_git();
     let real = real.to_str().unwrap();
-    let script: PathBuf = repo.beside(name);
+    let program: PathBuf = repo.beside(name);
     let text = format!(
-        "#!/bin/sh\nlast=\nfor word; do [ \"$word\" = add ] && last=add; done\n\
-         if [ \"$last\" = add ]; then\n{on_add}\nfi\nexec {real} \"$@\"\n"
+        "last=\nfor word; do [ \"$word\" = add ] && last=add; done\n\
+         if [ \"$last\" = add ]; then\n{on_add}\nfi\nexec {real} \"$@\""
     );
-    std::fs::write(&script, text).unwrap();
-    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    script(&program, &text);
     Git::find_in(&GitEnvironment {
-        program: Some(script),
+        program: Some(program),
         ..environment()
     })
     .unwrap()

@@ -11,6 +11,7 @@ use run_loop::domain::failure::Failure;
 use run_loop::domain::identity::Pin;
 use run_loop::git::{Git, GitEnvironment};
 
+use crate::support::agents::executable;
 use crate::support::reference::{Untouched, reference_with};
 use crate::support::repo::{Repo, git_command, git_program};
 use crate::support::source::{Source, environment};
@@ -188,9 +189,10 @@ impl Seen {
 
 /// A program.
 pub(crate) fn script(path: &Path, text: &str) {
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    chmod(path, 0o755);
+    let folder = path.parent().unwrap();
+    std::fs::create_dir_all(folder).unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap();
+    executable(folder, name, &format!("#!/bin/sh\n{text}\n"));
 }
 
 pub(crate) fn chmod(path: &Path, mode: u32) {

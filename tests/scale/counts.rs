@@ -1,13 +1,12 @@
 //! Counts of one round, taken from outside: by a git that writes down how it was called.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use run_loop::domain::event::Event;
 use run_loop::store::{Journal, StateFolder};
 
-use crate::support::agents::ScriptedAgent;
+use crate::support::agents::{ScriptedAgent, executable};
 use crate::support::bench::{Bench, Ran};
 use crate::support::repo::git_program;
 
@@ -30,14 +29,12 @@ fn counted(bench: &Bench) -> Vec<String> {
         .map(|folder| folder.join(git_program()))
         .find(|file| file.is_file())
         .unwrap();
-    let script = folder.join("git");
     let text = format!(
         "#!/bin/sh\nprintf '%s\\n' \"$*\" >> '{}'\nexec '{}' \"$@\"\n",
         log.display(),
         real.display()
     );
-    std::fs::write(&script, text).unwrap();
-    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&folder, "git", &text);
     let mut command = bench.command(&["--base", "main", "--review-only"]);
     command.env("PATH", format!("{}:{path}", folder.display()));
     Ran::of(&command.output().unwrap()).ends(0);
