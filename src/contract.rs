@@ -13,12 +13,14 @@
 //! Tests: `tests/contract.rs`.
 
 mod claims;
+mod form;
 mod json;
 mod judge;
 mod line;
 mod markdown;
 mod object;
 pub mod prompt;
+pub mod reply;
 pub mod review;
 pub mod schema;
 mod text;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::contract::json::{self, Json};
-use crate::contract::markdown::{Report, tagged_bodies};
+use crate::contract::markdown::{Report, verdict_bodies};
 use crate::contract::text::Mark;
 use crate::contract::verdict::{self, Said};
 use crate::contract::{Expect, judge, line};
@@ -28,7 +28,7 @@ pub(super) fn salvage(report: &Report, expect: &Expect<'_>) -> Kept {
         not_pass: line::says_not_pass(&text),
         ..Kept::default()
     };
-    for body in tagged_bodies(&text) {
+    for body in verdict_bodies(&text) {
         kept.not_pass |= has_not_pass(&body);
         decode(&body, expect, &mut kept);
     }

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::contract::Expect;
-use crate::contract::json::Json;
-use crate::contract::markdown::Report;
+use crate::contract::markdown::{Report, VERDICT_TAG};
 use crate::contract::text::excerpt;
 use crate::contract::verdict::{self, Covered, Decoded, Place, Said};
+use crate::contract::{Expect, form};
 use crate::domain::evidence::{ChangedFile, Evidence, FileStatus};
 use crate::domain::finding::Claim;
 use crate::domain::job::Review;
@@ -18,14 +17,10 @@ pub(crate) const COVERAGE_CAP: usize = 200;
 
 /// Reads a report under `contract: json`.
 pub(super) fn review(report: &Report, expect: &Expect<'_>) -> Result<Review, Vec<String>> {
-    let block = report.verdict_block().map_err(|problem| vec![problem])?;
-    let json = Json::parse(&block)
-        .map_err(|error| vec![format!("the block does not hold one JSON value: {error}")])?;
+    let json = form::block(report, VERDICT_TAG)?;
     let mut problems = Vec::new();
     let decoded = verdict::decode(&json, &mut problems);
-    if decoded.nonce != expect.nonce {
-        problems.push("`nonce` is not the one in the prompt".to_owned());
-    }
+    form::check_nonce(&decoded.nonce, expect.nonce, &mut problems);
     if decoded.tree != expect.tree.as_str() {
         problems.push("`tree` is not the one in the prompt".to_owned());
     }

@@ -7,8 +7,16 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
-/// The info string of the block that holds the verdict.
+use crate::domain::path::is_invisible;
+
+/// The info string of the block that holds a review's verdict.
 pub(super) const VERDICT_TAG: &str = "run-loop-verdict";
+/// The info string of the block that holds objections to a plan.
+pub(super) const CHALLENGE_TAG: &str = "run-loop-challenge";
+/// The info string of the block that answers findings.
+pub(super) const ANSWERS_TAG: &str = "run-loop-answers";
+/// The info string of the block that rules on findings.
+pub(super) const RULINGS_TAG: &str = "run-loop-rulings";
 
 /// A report's text: without a byte order mark, every line end a line feed.
 pub(super) struct Report {
@@ -26,38 +34,32 @@ impl Report {
         &self.text
     }
     pub(super) fn is_blank(&self) -> bool {
-        self.text
-            .chars()
-            .all(|c| c.is_whitespace() || c == '\u{feff}')
+        is_blank(&self.text)
     }
-    /// The one tagged block's content, if it stands where it counts; else what is wrong.
-    pub(super) fn verdict_block(&self) -> Result<String, String> {
-        let openings = openings(&self.text);
+    /// The content of the one block with this tag, if it stands where it counts; else what is wrong.
+    pub(super) fn block(&self, tag: &str) -> Result<String, String> {
+        let openings = openings(&self.text, tag);
         let opening = match openings.as_slice() {
             [] => {
-                return Err(format!(
-                    "the report has no fenced block tagged `{VERDICT_TAG}`"
-                ));
+                return Err(format!("the report has no fenced block tagged `{tag}`"));
             }
             [one] => one,
             more => {
                 return Err(format!(
-                    "the report has {} blocks tagged `{VERDICT_TAG}`; exactly one counts, so \
+                    "the report has {} blocks tagged `{tag}`; exactly one counts, so \
                      neither quote the prompt's nor show an example",
                     more.len()
                 ));
             }
         };
-        if opening.info != VERDICT_TAG {
-            return Err(format!(
-                "the block's tag must be `{VERDICT_TAG}` and nothing else"
-            ));
+        if opening.info != tag {
+            return Err(format!("the block's tag must be `{tag}` and nothing else"));
         }
         let mut tagged = code_blocks(&self.text);
-        tagged.retain(|block| block.info.to_ascii_lowercase().contains(VERDICT_TAG));
+        tagged.retain(|block| block.info.to_ascii_lowercase().contains(tag));
         let [block] = tagged.as_slice() else {
             return Err(format!(
-                "the `{VERDICT_TAG}` block stands inside another block, or another one is hidden \
+                "the `{tag}` block stands inside another block, or another one is hidden \
                  in the report; it must stand alone at the top level"
             ));
         };
@@ -66,20 +68,20 @@ impl Report {
         });
         if block.depth > 0 || starts_line != opening.line {
             return Err(format!(
-                "the `{VERDICT_TAG}` block stands in a quote or a list; it must stand at the top \
+                "the `{tag}` block stands in a quote or a list; it must stand at the top \
                  level"
             ));
         }
         let raw = self.text.get(block.range.clone()).unwrap_or_default();
         if !is_closed(raw, opening) {
             return Err(format!(
-                "the `{VERDICT_TAG}` block is torn: its closing fence is missing"
+                "the `{tag}` block is torn: its closing fence is missing"
             ));
         }
         let after = self.text.get(block.range.end..).unwrap_or_default();
         if !after.trim().is_empty() {
             return Err(format!(
-                "text follows the `{VERDICT_TAG}` block; the report must end with it"
+                "text follows the `{tag}` block; the report must end with it"
             ));
         }
         Ok(block.text.clone())
@@ -103,6 +105,11 @@ impl Report {
     }
 }
 
+/// Whether a text shows nothing to its reader.
+pub(super) fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || is_invisible(c))
+}
+
 /// A line that opens a block with the tag, in whatever surroundings.
 struct Opening<'t> {
     line: usize,
@@ -111,10 +118,10 @@ struct Opening<'t> {
     info: &'t str,
 }
 
-/// The bodies of all tagged blocks, in whatever surroundings, closed or torn; for claims only.
-pub(super) fn tagged_bodies(text: &str) -> Vec<String> {
+/// The bodies of all verdict blocks, in whatever surroundings, closed or torn; for claims only.
+pub(super) fn verdict_bodies(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.split('\n').collect();
-    let openings = openings(text);
+    let openings = openings(text, VERDICT_TAG);
     let ends = openings
         .iter()
         .skip(1)
@@ -134,21 +141,21 @@ pub(super) fn tagged_bodies(text: &str) -> Vec<String> {
         .collect()
 }
 
-fn openings(text: &str) -> Vec<Opening<'_>> {
+fn openings<'t>(text: &'t str, tag: &str) -> Vec<Opening<'t>> {
     let lines = text.split('\n').enumerate();
     lines
-        .filter_map(|(line, content)| opening(line, content))
+        .filter_map(|(line, content)| opening(line, content, tag))
         .collect()
 }
 
-fn opening(line: usize, content: &str) -> Option<Opening<'_>> {
+fn opening<'t>(line: usize, content: &'t str, tag: &str) -> Option<Opening<'t>> {
     let bare = without_containers(content);
     let fence = bare.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let info = bare.trim_start_matches(fence);
     let length = bare.len() - info.len();
     // A back tick in the info string makes it inline code.
     let inline = fence == '`' && info.contains('`');
-    let tagged = info.to_ascii_lowercase().contains(VERDICT_TAG);
+    let tagged = info.to_ascii_lowercase().contains(tag);
     (length >= 3 && tagged && !inline).then(|| Opening {
         line,
         fence,

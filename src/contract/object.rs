@@ -50,16 +50,21 @@ impl<'j> Object<'j> {
         self.check_length(name, text, cap, problems);
         text.to_owned()
     }
-    pub(super) fn optional_text(&self, name: &'j str, problems: &mut Vec<String>) {
+    /// Text that may be absent; then it is empty.
+    pub(super) fn optional_text(&self, name: &'j str, problems: &mut Vec<String>) -> &'j str {
         match self.get(name) {
-            None => {}
-            Some(Json::Text(text)) => self.check_length(name, text, TEXT_CAP, problems),
+            None => "",
+            Some(Json::Text(text)) => {
+                self.check_length(name, text, TEXT_CAP, problems);
+                text
+            }
             Some(other) => {
                 problems.push(format!(
                     "{} must be text, not {}",
                     self.field(name),
                     other.kind()
                 ));
+                ""
             }
         }
     }

@@ -1,14 +1,11 @@
 //! Reads the report of a review.
 
 use crate::contract::markdown::Report;
-use crate::contract::{Expect, claims, judge, line, text};
+use crate::contract::{Expect, claims, form, judge, line};
 use crate::domain::agent::Contract;
 use crate::domain::job::{Reading, Review};
 
-/// How long a report may be.
-pub const REPORT_CAP: usize = 1024 * 1024;
-/// How many problems are told; an agent that reads twenty has enough to mend.
-const PROBLEM_CAP: usize = 20;
+pub use crate::contract::form::REPORT_CAP;
 
 /// Reads a report: a verdict only if the whole report fulfils the contract.
 ///
@@ -25,33 +22,16 @@ pub fn read(report: &[u8], expect: &Expect<'_>) -> Reading {
     if report_text.is_blank() {
         return Reading::Silent;
     }
-    let mut problems = Vec::new();
-    if report.len() > REPORT_CAP {
-        problems.push(format!(
-            "the report has {} bytes; at most {REPORT_CAP} are read",
-            report.len()
-        ));
-    }
-    if std::str::from_utf8(report).is_err() {
-        problems.push("the report is not UTF-8".to_owned());
-    }
-    if expect.nonce.is_empty() {
-        problems.push("the job has no nonce, so nothing can answer it".to_owned());
-    }
+    let mut problems = form::problems(report, expect.nonce);
     if problems.is_empty() {
         match verdict(&report_text, expect) {
             Ok(review) => return Reading::Review(review),
             Err(found) => problems = found,
         }
     }
-    if problems.len() > PROBLEM_CAP {
-        let more = problems.len() - PROBLEM_CAP;
-        problems.truncate(PROBLEM_CAP);
-        problems.push(format!("and {more} more problems like these"));
-    }
     let kept = claims::salvage(&report_text, expect);
     Reading::Invalid {
-        problems: problems.iter().map(|p| text::inline(p)).collect(),
+        problems: form::told(problems),
         claimed: kept
             .not_pass
             .then_some(crate::domain::verdict::Verdict::NotPass),

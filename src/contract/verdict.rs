@@ -2,9 +2,12 @@
 
 use std::collections::HashSet;
 
+use crate::contract::form;
 use crate::contract::json::Json;
+use crate::contract::markdown::is_blank;
 use crate::contract::object::Object;
 use crate::contract::text::excerpt;
+use crate::domain::id::FindingId;
 use crate::domain::path::RepoPath;
 use crate::domain::severity::Severity;
 use crate::domain::verdict::Verdict;
@@ -27,7 +30,7 @@ pub(super) const DISPOSITIONS: [&str; 8] = [
     "deferred",
 ];
 /// How far an item of the plan is done.
-pub(super) const PLAN_STATES: [&str; 3] = ["met", "partly-met", "not-met"];
+pub(super) const PLAN_STATES: [&str; 3] = ["met", "not met", "deviated"];
 
 /// What a block says, whether or not it is whole.
 #[derive(Debug, Default)]
@@ -79,11 +82,8 @@ pub(super) fn decode(json: &Json, problems: &mut Vec<String>) -> Decoded {
     let Some(block) = Object::open(json, "the block", &known, problems) else {
         return Decoded::default();
     };
-    if block.get("version") != Some(&Json::Natural(1)) {
-        problems.push("`version` must be the number 1".to_owned());
-    }
     let mut decoded = Decoded {
-        nonce: block.text("nonce", TITLE_CAP, problems),
+        nonce: form::head(&block, problems),
         tree: block.text("tree", TITLE_CAP, problems),
         verdict: verdict(&block, problems),
         summary: block.text("summary", TEXT_CAP, problems),
@@ -251,10 +251,7 @@ fn prior(json: &Json, at: &str, problems: &mut Vec<String>) {
         return;
     };
     let id = entry.get("finding").and_then(Json::as_text);
-    let number = id
-        .and_then(|id| id.strip_prefix("F-"))
-        .and_then(|n| n.parse::<u32>().ok());
-    if number.is_none() {
+    if id.and_then(FindingId::parse).is_none() {
         problems.push(format!(
             "`{at}.finding` must be the id of an earlier finding, like \"F-3\""
         ));
@@ -273,7 +270,11 @@ fn plan_item(json: &Json, at: &str, problems: &mut Vec<String>) {
         ));
     }
     entry.word("state", &PLAN_STATES, problems);
-    entry.optional_text("note", problems);
+    let note = entry.optional_text("note", problems);
+    let deviated = entry.get("state").and_then(Json::as_text) == Some("deviated");
+    if deviated && is_blank(note) {
+        problems.push(format!("`{at}.note` must say why the change deviates"));
+    }
 }
 
 /// White space of any kind becomes one space; what is too long is cut with a mark.

@@ -63,6 +63,15 @@ pub struct EffectId(pub u64);
 #[serde(transparent)]
 pub struct FindingId(pub u32);
 
+impl FindingId {
+    /// Reads an id exactly as it is shown: `F-3`, neither `F-03` nor `F-+3`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let id = Self(text.strip_prefix("F-")?.parse().ok()?);
+        (id.to_string() == text).then_some(id)
+    }
+}
+
 impl fmt::Display for FindingId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "F-{}", self.0)
