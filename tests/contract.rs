@@ -15,7 +15,11 @@ mod lines;
 mod mutations;
 #[path = "contract/prompts.rs"]
 mod prompts;
+#[path = "contract/replies.rs"]
+mod replies;
 #[path = "contract/reports.rs"]
 mod reports;
 #[path = "contract/schemas.rs"]
 mod schemas;
+#[path = "contract/work.rs"]
+mod work;

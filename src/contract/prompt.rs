@@ -3,33 +3,22 @@
 //! A template has no code in it and no name may be missing. What others wrote goes into it as a
 //! value, quoted under the job's mark; it is never read as a template.
 
+mod place;
+mod render;
 mod view;
+mod work;
 
-use minijinja::syntax::SyntaxConfig;
-use minijinja::{Environment, UndefinedBehavior};
-
+use crate::domain::agent::Agent;
 use crate::domain::digest::is_lower_hex;
 use crate::domain::evidence::Evidence;
 use crate::domain::finding::Finding;
 use crate::domain::identity::Pin;
 use crate::domain::isolation::EvidenceKind;
-use crate::domain::job::Job;
+use crate::domain::job::{Job, Role};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::{Slot, SlotName};
 
-const TEMPLATES: [(&str, &str); 5] = [
-    ("review.md", include_str!("../../templates/review.md")),
-    ("context.md", include_str!("../../templates/context.md")),
-    ("re-ask.md", include_str!("../../templates/re-ask.md")),
-    (
-        "contract-json.md",
-        include_str!("../../templates/contract-json.md"),
-    ),
-    (
-        "contract-line.md",
-        include_str!("../../templates/contract-line.md"),
-    ),
-];
+pub use work::{WorkPrompt, work};
 
 /// What a review job is told.
 #[derive(Debug, Clone, Copy)]
@@ -49,8 +38,10 @@ pub struct ReviewPrompt<'a> {
     pub tree: Option<&'a str>,
     /// Name and bytes of the parts that stand in the prompt, in order: those with `in_prompt`.
     pub parts: &'a [(String, Vec<u8>)],
-    /// Findings of earlier rounds that are still open.
-    pub open: &'a [Finding],
+    /// The plan that the change follows.
+    pub plan: Option<&'a str>,
+    /// Findings of earlier rounds, with what became of them.
+    pub prior: &'a [Finding],
 }
 
 /// Why there is no prompt. Each of them means that nothing may be asked.
@@ -79,6 +70,14 @@ pub enum Error {
         /// What does not fit.
         problem: &'static str,
     },
+    /// The prompt lacks what its role needs, or has what the role must not have.
+    #[error("a job to {} {problem}", role.as_str())]
+    Misfit {
+        /// The job's role.
+        role: Role,
+        /// What does not fit.
+        problem: &'static str,
+    },
     /// The texts are not those of the evidence's parts.
     #[error("the prompt should hold the diff's parts {expected:?}, but {given:?} were given")]
     Parts {
@@ -101,48 +100,22 @@ pub enum Error {
 /// `Tree: <oid>`. Parsed as a report, it is no verdict and claims nothing.
 pub fn review(prompt: &ReviewPrompt<'_>) -> Result<String, Error> {
     check(prompt)?;
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .keep_trailing_newline(true)
-        .build()?;
-    environment.set_syntax(syntax);
-    for (name, source) in TEMPLATES {
-        environment.add_template(name, source)?;
-    }
-    let text = environment
-        .get_template("review.md")?
-        .render(view::review(prompt)?)?;
-    check_rendered(&text, prompt)?;
+    let text = render::render("review.md", view::review(prompt)?)?;
+    let tree = prompt.pin.identity.tree.as_str();
+    check_rendered(&text, Some(&prompt.job.nonce), Some(tree))?;
     Ok(text)
 }
 
 fn check(prompt: &ReviewPrompt<'_>) -> Result<(), Error> {
     let job = prompt.job;
-    if job.nonce.len() < 16 || !is_lower_hex(&job.nonce) {
-        return Err(Error::Nonce(job.id.to_string()));
-    }
-    let agent = agent(prompt)?;
-    let problem = match (job.evidence, prompt.tree) {
-        (EvidenceKind::DiffOnly, Some(_)) => Some("must not be given a tree"),
-        (EvidenceKind::ReviewTree | EvidenceKind::SourceTree, None) => Some("needs a tree"),
-        (EvidenceKind::ReviewTree | EvidenceKind::SourceTree, Some(_)) if agent.remote => {
-            Some("cannot go to a remote agent")
-        }
-        (EvidenceKind::ReviewTree, Some(tree)) if tree == prompt.run.source_root => {
-            Some("must not be given the source tree")
-        }
-        (EvidenceKind::DiffOnly, None)
-        | (EvidenceKind::ReviewTree | EvidenceKind::SourceTree, Some(_)) => None,
-    };
-    if let Some(problem) = problem {
-        return Err(Error::Tree {
-            kind: job.evidence,
-            problem,
+    if job.role != Role::Review {
+        return Err(Error::Misfit {
+            role: job.role,
+            problem: "is no review",
         });
     }
+    check_nonce(job)?;
+    check_tree(job, prompt.tree, agent(prompt)?, prompt.run)?;
     if job.evidence == EvidenceKind::DiffOnly && prompt.evidence.is_cut() {
         return Err(Error::Cut);
     }
@@ -159,7 +132,36 @@ fn check(prompt: &ReviewPrompt<'_>) -> Result<(), Error> {
     }
 }
 
-fn agent<'a>(prompt: &ReviewPrompt<'a>) -> Result<&'a crate::domain::agent::Agent, Error> {
+fn check_nonce(job: &Job) -> Result<(), Error> {
+    if job.nonce.len() < 16 || !is_lower_hex(&job.nonce) {
+        return Err(Error::Nonce(job.id.to_string()));
+    }
+    Ok(())
+}
+
+/// Whether a job that only reads is given what it may see.
+fn check_tree(job: &Job, tree: Option<&str>, agent: &Agent, run: &RunSpec) -> Result<(), Error> {
+    let problem = match (job.evidence, tree) {
+        (EvidenceKind::DiffOnly, Some(_)) => Some("must not be given a tree"),
+        (EvidenceKind::ReviewTree | EvidenceKind::SourceTree, None) => Some("needs a tree"),
+        (EvidenceKind::ReviewTree | EvidenceKind::SourceTree, Some(_)) if agent.remote => {
+            Some("cannot go to a remote agent")
+        }
+        (EvidenceKind::ReviewTree, Some(tree)) if tree == run.source_root => {
+            Some("must not be given the source tree")
+        }
+        (EvidenceKind::DiffOnly, None)
+        | (EvidenceKind::ReviewTree | EvidenceKind::SourceTree, Some(_)) => None,
+    };
+    problem.map_or(Ok(()), |problem| {
+        Err(Error::Tree {
+            kind: job.evidence,
+            problem,
+        })
+    })
+}
+
+fn agent<'a>(prompt: &ReviewPrompt<'a>) -> Result<&'a Agent, Error> {
     let rank = prompt.job.rank;
     let missing = || Error::NoAgent {
         slot: prompt.slot.name.clone(),
@@ -169,20 +171,19 @@ fn agent<'a>(prompt: &ReviewPrompt<'a>) -> Result<&'a crate::domain::agent::Agen
 }
 
 /// The rules that programs rely on, held against what was really rendered.
-fn check_rendered(text: &str, prompt: &ReviewPrompt<'_>) -> Result<(), Error> {
-    let only = |start: &str, value: &str| {
-        let mut lines = text.lines().filter(|line| line.starts_with(start));
-        let first = lines.next().and_then(|line| line.strip_prefix(start));
-        first == Some(value) && lines.next().is_none()
+fn check_rendered(text: &str, nonce: Option<&str>, tree: Option<&str>) -> Result<(), Error> {
+    let only = |start: &str, value: Option<&str>| {
+        let mut lines = text.lines().filter_map(|line| line.strip_prefix(start));
+        lines.next() == value && lines.next().is_none()
     };
-    if !only("Nonce: ", &prompt.job.nonce) {
+    if !only("Nonce: ", nonce) {
         return Err(Error::Broken(
-            "does not hold exactly one line with the nonce",
+            "does not hold exactly one line with the nonce it asks for",
         ));
     }
-    if !only("Tree: ", prompt.pin.identity.tree.as_str()) {
+    if !only("Tree: ", tree) {
         return Err(Error::Broken(
-            "does not hold exactly one line with the tree",
+            "does not hold exactly one line with the tree it asks for",
         ));
     }
     if !text.starts_with(|first: char| first.is_ascii_alphabetic()) {

@@ -7,8 +7,8 @@ use run_loop::domain::agent::{
 };
 use run_loop::domain::digest::Digest;
 use run_loop::domain::evidence::{ChangedFile, DiffPart, Evidence, FileStatus, UnreviewedKind};
-use run_loop::domain::finding::{Claim, Finding};
-use run_loop::domain::id::{JobId, LoopId, RoundNumber};
+use run_loop::domain::finding::{Claim, Disposition, Finding};
+use run_loop::domain::id::{FindingId, JobId, LoopId, RoundNumber};
 use run_loop::domain::identity::{Identity, Pin, Tripwire};
 use run_loop::domain::isolation::{EvidenceKind, Isolation};
 use run_loop::domain::job::{AttemptReason, Job, Reading, Review, Role};
@@ -166,7 +166,8 @@ pub(crate) struct World {
     pub(crate) job: Job,
     pub(crate) tree: Option<String>,
     pub(crate) parts: Vec<(String, Vec<u8>)>,
-    pub(crate) open: Vec<Finding>,
+    pub(crate) plan: Option<String>,
+    pub(crate) prior: Vec<Finding>,
 }
 
 impl World {
@@ -184,7 +185,8 @@ impl World {
                 ("002".to_owned(), part("src/new.rs", "002", RECEIPTS[1])),
             ],
             evidence,
-            open: Vec::new(),
+            plan: None,
+            prior: Vec::new(),
         }
     }
     pub(crate) fn line_contract() -> Self {
@@ -252,24 +254,9 @@ impl World {
         world.job.reason = AttemptReason::ReAsk {
             problems: vec!["the receipt of part 002 is missing".to_owned()],
         };
-        world.open = vec![Finding {
-            id: run_loop::domain::id::FindingId(3),
-            slot: world.slot.name.clone(),
-            job: world.job.id,
-            round: RoundNumber(1),
-            claim: Claim {
-                title: "Index out of bounds".to_owned(),
-                severity: Severity::High,
-                blocking: false,
-                path: Some(RepoPath::from("a.rs")),
-                line: Some(7),
-                end_line: None,
-                body: "An empty list crashes.".to_owned(),
-                pre_existing: false,
-            },
-            blocking: true,
-            disposition: run_loop::domain::finding::Disposition::Open,
-        }];
+        world.plan = Some(PLAN.to_owned());
+        world.prior = vec![finding(3), finding(4)];
+        world.prior[1].disposition = Disposition::Overruled;
         world
     }
     pub(crate) fn variants() -> [(&'static str, Self); 5] {
@@ -290,11 +277,36 @@ impl World {
             job: &self.job,
             tree: self.tree.as_deref(),
             parts: &self.parts,
-            open: &self.open,
+            plan: self.plan.as_deref(),
+            prior: &self.prior,
         })
     }
     pub(crate) fn render(&self) -> String {
         self.try_render().unwrap()
+    }
+}
+
+pub(crate) const PLAN: &str = "Parse lists in `a.rs`.\n\n## Acceptance\n\n1. An empty list parses.\n2. `cargo test` passes.\n\nNonce: 0000000000000000\n";
+
+/// A finding of the reader's with its number in the title.
+pub(crate) fn finding(number: u32) -> Finding {
+    Finding {
+        id: FindingId(number),
+        slot: SlotName::parse("reader").unwrap(),
+        job: JobId::parse("01940000-0000-7000-8000-000000000001").unwrap(),
+        round: RoundNumber(1),
+        claim: Claim {
+            title: format!("Index {number} out of bounds"),
+            severity: Severity::High,
+            blocking: false,
+            path: Some(RepoPath::from("a.rs")),
+            line: Some(7),
+            end_line: (number == 3).then_some(9),
+            body: "An empty list crashes.\n\n```run-loop-answers\n{}\n```".to_owned(),
+            pre_existing: false,
+        },
+        blocking: number == 3,
+        disposition: Disposition::Open,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::fixture::{NONCE, PASSING, REFUSING, World, evidence, is_pass, read_as
 
 /// One thing that happens to a text on its way, or in a careless agent.
 #[derive(Debug, Clone)]
-enum Mutation {
+pub(crate) enum Mutation {
     FlipByte(prop::sample::Index, u8),
     DeleteLine(prop::sample::Index),
     RepeatLine(prop::sample::Index),
@@ -26,7 +26,7 @@ enum Mutation {
     Insert(prop::sample::Index, String),
 }
 
-fn mutation() -> impl Strategy<Value = Mutation> {
+pub(crate) fn mutation() -> impl Strategy<Value = Mutation> {
     let index = any::<prop::sample::Index>;
     let words = prop::sample::select(vec![
         "\n",
@@ -66,7 +66,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     ]
 }
 
-fn mutate(text: &[u8], other: &[u8], mutations: &[Mutation]) -> Vec<u8> {
+pub(crate) fn mutate(text: &[u8], other: &[u8], mutations: &[Mutation]) -> Vec<u8> {
     let mut bytes = text.to_vec();
     for mutation in mutations {
         if bytes.is_empty() {

@@ -153,7 +153,8 @@ fn what_has_nothing_to_say_is_left_out() {
     let optional = [
         "## Its task",
         "What this project asks",
-        "Open findings",
+        "## Its plan",
+        "## Earlier findings",
         "Your last report",
         "that this branch lacks",
         "Snapshot:",

@@ -3,14 +3,14 @@
 use minijinja::{Value, context};
 
 use crate::contract::judge::COVERAGE_CAP;
+use crate::contract::prompt::place::{self, Place};
 use crate::contract::prompt::{Error, ReviewPrompt, agent};
 use crate::contract::text::{Mark, inline, of_bytes};
 use crate::domain::agent::{Agent, AgentKind, Contract, ReportChannel};
 use crate::domain::evidence::{ChangedFile, DiffPart, FileStatus, UnreviewedKind};
-use crate::domain::finding::Finding;
+use crate::domain::finding::{Claim, Disposition, Finding};
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::AttemptReason;
-use crate::domain::run_spec::BaseSpec;
 
 /// Files named in the prompt of an agent that can open `files.json`.
 const LIST_CAP: usize = 200;
@@ -31,8 +31,19 @@ pub(super) fn review(prompt: &ReviewPrompt<'_>) -> Result<Value, Error> {
         .iter()
         .map(|(name, text, _)| mark.quote_diff(&format!("diff {name}"), text))
         .collect();
+    let place = Place {
+        run,
+        pin,
+        kind: match job.evidence {
+            EvidenceKind::ReviewTree => "review-tree",
+            EvidenceKind::SourceTree => "source-tree",
+            EvidenceKind::DiffOnly => "diff-only",
+        },
+        tree: prompt.tree,
+        snapshot: job.evidence == EvidenceKind::DiffOnly || pin.snapshot != pin.identity.head,
+    };
     Ok(context! {
-        ..tree_and_base(prompt),
+        ..place::context(&place),
         ..scope(prompt, agent, &mark),
         ..context! {
             mark => mark.as_str(),
@@ -40,7 +51,8 @@ pub(super) fn review(prompt: &ReviewPrompt<'_>) -> Result<Value, Error> {
             altered => texts.iter().any(|(_, _, changed)| *changed),
             parts => parts,
             instructions => instructions(prompt),
-            open => (!prompt.open.is_empty()).then(|| open(prompt.open, &mark)),
+            plan => prompt.plan.map(|plan| mark.quote("plan", plan)),
+            prior => (!prompt.prior.is_empty()).then(|| prior(prompt.prior, &mark)),
             problems => problems(&job.reason),
             contract => match agent.contract {
                 Contract::Json => "contract-json.md",
@@ -52,46 +64,6 @@ pub(super) fn review(prompt: &ReviewPrompt<'_>) -> Result<Value, Error> {
             tree => pin.identity.tree.as_str(),
         },
     })
-}
-
-fn tree_and_base(prompt: &ReviewPrompt<'_>) -> Value {
-    let pin = prompt.pin;
-    let branch = pin
-        .branch
-        .as_deref()
-        .map(|branch| code(branch.strip_prefix("refs/heads/").unwrap_or(branch)));
-    let (origin, behind) = match &prompt.run.base {
-        BaseSpec::MergeBase { given, .. } => {
-            let given = code(given);
-            let lacks = format!(
-                "{given} has {} that this branch lacks; the change is judged without them.",
-                count(u64::from(pin.behind), "commit")
-            );
-            (
-                format!("the merge base of {given} and HEAD"),
-                (pin.behind > 0).then_some(lacks),
-            )
-        }
-        BaseSpec::StartHead { .. } => ("HEAD when the run started".to_owned(), None),
-    };
-    let remote = prompt.job.evidence == EvidenceKind::DiffOnly;
-    context! {
-        kind => match prompt.job.evidence {
-            EvidenceKind::ReviewTree => "review-tree",
-            EvidenceKind::SourceTree => "source-tree",
-            EvidenceKind::DiffOnly => "diff-only",
-        },
-        tree_path => prompt.tree.map(code),
-        branch => branch.unwrap_or_else(|| "none, HEAD is detached".to_owned()),
-        base => code(pin.identity.base.as_str()),
-        base_origin => origin,
-        head => code(pin.identity.head.as_str()),
-        commits => count(u64::from(pin.commits), "commit"),
-        edits => if pin.dirty { "yes, they belong to the change" } else { "none" },
-        snapshot => (remote || pin.snapshot != pin.identity.head)
-            .then(|| code(pin.snapshot.as_str())),
-        behind => behind,
-    }
 }
 
 /// The scope: what is shown and what is not.
@@ -232,32 +204,54 @@ fn instructions(prompt: &ReviewPrompt<'_>) -> Vec<Value> {
         .collect()
 }
 
-fn open(findings: &[Finding], mark: &Mark) -> String {
+fn prior(findings: &[Finding], mark: &Mark) -> String {
     let lines = findings.iter().map(|finding| {
         let claim = &finding.claim;
-        let line = claim
-            .line
-            .map(|line| format!(":{line}"))
-            .unwrap_or_default();
-        let place = claim
-            .path
-            .as_ref()
-            .map(|path| format!(" at {path}{line}"))
-            .unwrap_or_default();
+        let place = place_of(claim).map(|place| format!(" at {place}"));
         let (id, slot, title) = (finding.id, &finding.slot, inline(&claim.title));
-        format!("{id} ({slot}, {}){place}: {title}", claim.severity)
+        format!(
+            "{id} ({slot}, {}, {}){}: {title}",
+            claim.severity,
+            disposition(finding.disposition),
+            place.unwrap_or_default()
+        )
     });
     mark.quote("findings", &lines.collect::<Vec<_>>().join("\n"))
 }
 
-fn problems(reason: &AttemptReason) -> Vec<String> {
+/// Where a claim points, as it is shown.
+pub(super) fn place_of(claim: &Claim) -> Option<String> {
+    let path = claim.path.as_ref()?;
+    Some(match (claim.line, claim.end_line) {
+        (None, _) => path.to_string(),
+        (Some(line), None) => format!("{path}:{line}"),
+        (Some(line), Some(end)) if end == line => format!("{path}:{line}"),
+        (Some(line), Some(end)) => format!("{path}:{line}-{end}"),
+    })
+}
+
+/// What became of a finding, in the word that reports use too.
+pub(super) fn disposition(disposition: Disposition) -> &'static str {
+    match disposition {
+        Disposition::Open => "open",
+        Disposition::Fixed => "fixed",
+        Disposition::Refuted => "refuted",
+        Disposition::Withdrawn => "withdrawn",
+        Disposition::Upheld => "upheld",
+        Disposition::Sustained => "sustained",
+        Disposition::Overruled => "overruled",
+        Disposition::Deferred => "deferred",
+    }
+}
+
+pub(super) fn problems(reason: &AttemptReason) -> Vec<String> {
     match reason {
         AttemptReason::First | AttemptReason::Fresh => Vec::new(),
         AttemptReason::ReAsk { problems } => problems.iter().map(|told| inline(told)).collect(),
     }
 }
 
-fn channel(agent: &Agent) -> &'static str {
+pub(super) fn channel(agent: &Agent) -> &'static str {
     match &agent.kind {
         AgentKind::Command(command) => match command.report {
             ReportChannel::Stdout => "Your final message is your report.",
@@ -270,7 +264,7 @@ fn channel(agent: &Agent) -> &'static str {
 }
 
 /// Text of others within a sentence, as Markdown code on one line.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let text = inline(text);
     if text.contains('`') {
         format!("`` {text} ``")
@@ -279,7 +273,7 @@ fn code(text: &str) -> String {
     }
 }
 
-fn count(number: u64, noun: &str) -> String {
+pub(super) fn count(number: u64, noun: &str) -> String {
     if number == 1 {
         format!("1 {noun}")
     } else {

@@ -307,7 +307,8 @@ impl Assignment<'_> {
             job: self.job,
             tree: self.tree,
             parts: &parts,
-            open: &self.state.findings,
+            plan: None,
+            prior: &self.state.findings,
         })
         .map_err(|error| {
             Failure::new(

@@ -1,0 +1,127 @@
+//! The prompts of the jobs that are no reviews.
+
+mod view;
+
+use std::collections::BTreeMap;
+
+use crate::contract::markdown::is_blank;
+use crate::contract::prompt::{Error, check_nonce, check_rendered, check_tree, render};
+use crate::domain::agent::Agent;
+use crate::domain::finding::Finding;
+use crate::domain::id::FindingId;
+use crate::domain::identity::Pin;
+use crate::domain::job::{Job, Role};
+use crate::domain::run_spec::RunSpec;
+
+/// What a job that is no review is told.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkPrompt<'a> {
+    /// The run: its task and its base.
+    pub run: &'a RunSpec,
+    /// The source as it was last measured.
+    pub pin: &'a Pin,
+    /// The job: its role, its nonce, its kind of evidence, and whether it is a re-ask.
+    pub job: &'a Job,
+    /// Who is asked.
+    pub agent: &'a Agent,
+    /// Where the agent works: the source root for roles that write, a detached tree for those that
+    /// read, nothing for a remote agent.
+    pub tree: Option<&'a str>,
+    /// The plan in hand, as text.
+    pub plan: Option<&'a str>,
+    /// What the creator objects to the plan; for a refinement.
+    pub objections: &'a [String],
+    /// The findings that the job is asked about.
+    pub findings: &'a [Finding],
+    /// What was said about a finding since, in this order: the creator's refutation, its reviewer's
+    /// ruling, the arbiter's ruling. A blank one is left out, and keeps its place.
+    pub notes: &'a BTreeMap<FindingId, Vec<String>>,
+    /// The round that did not pass and is why the job is asked.
+    pub round_failed: Option<u32>,
+}
+
+/// Renders the prompt of a job that is no review.
+///
+/// It starts with an ordinary word. One that asks for a block holds exactly one line `Nonce: <hex>`,
+/// one that asks for a text none. Parsed as the job's report, it is no reply.
+pub fn work(prompt: &WorkPrompt<'_>) -> Result<String, Error> {
+    let template = match prompt.job.role {
+        Role::Plan => "plan.md",
+        Role::Challenge => "challenge.md",
+        Role::Refine => "refine.md",
+        Role::Implement => "implement.md",
+        Role::Correct => "correct.md",
+        Role::Readjudicate => "readjudicate.md",
+        Role::Arbitrate => "arbitrate.md",
+        Role::Comply => "comply.md",
+        Role::Review => return Err(misfit(Role::Review, "has a prompt of its own")),
+    };
+    check(prompt)?;
+    let text = render::render(template, view::work(prompt))?;
+    let nonce = answers_in_a_block(prompt.job.role).then_some(prompt.job.nonce.as_str());
+    check_rendered(&text, nonce, None)?;
+    Ok(text)
+}
+
+fn check(prompt: &WorkPrompt<'_>) -> Result<(), Error> {
+    let (job, role) = (prompt.job, prompt.job.role);
+    check_nonce(job)?;
+    if prompt.agent.is_checks() {
+        return Err(misfit(role, "cannot go to `checks`"));
+    }
+    if !role.writes() {
+        check_tree(job, prompt.tree, prompt.agent, prompt.run)?;
+    } else if prompt.agent.remote {
+        return Err(misfit(role, "cannot go to a remote agent"));
+    } else if prompt.tree != Some(prompt.run.source_root.as_str()) {
+        return Err(misfit(role, "must work in the source root"));
+    }
+    lacking(prompt).map_or(Ok(()), |problem| Err(misfit(role, problem)))
+}
+
+/// What the role cannot be asked without.
+fn lacking(prompt: &WorkPrompt<'_>) -> Option<&'static str> {
+    if prompt.plan.is_some_and(is_blank) {
+        return Some("has a blank plan");
+    }
+    let task = prompt
+        .run
+        .task
+        .as_deref()
+        .is_some_and(|task| !is_blank(task));
+    let plan = prompt.plan.is_some();
+    let said = |count: usize| {
+        prompt.findings.iter().all(|finding| {
+            let notes = prompt.notes.get(&finding.id).map_or(&[][..], Vec::as_slice);
+            notes.len() >= count && notes.iter().take(count).all(|note| !is_blank(note))
+        })
+    };
+    let findings = !prompt.findings.is_empty();
+    match prompt.job.role {
+        Role::Plan => (!task).then_some("has no task"),
+        Role::Challenge | Role::Refine => (!plan).then_some("has no plan"),
+        Role::Implement => (!task && !plan).then_some("has neither task nor plan"),
+        Role::Correct | Role::Comply | Role::Readjudicate | Role::Arbitrate if !findings => {
+            Some("has no findings")
+        }
+        Role::Readjudicate => (!said(1)).then_some("lacks a refutation"),
+        Role::Arbitrate => (!said(2)).then_some("lacks a refutation or the answer to it"),
+        Role::Correct | Role::Comply | Role::Review => None,
+    }
+}
+
+fn answers_in_a_block(role: Role) -> bool {
+    match role {
+        Role::Plan | Role::Refine | Role::Implement => false,
+        Role::Challenge
+        | Role::Review
+        | Role::Correct
+        | Role::Readjudicate
+        | Role::Arbitrate
+        | Role::Comply => true,
+    }
+}
+
+fn misfit(role: Role, problem: &'static str) -> Error {
+    Error::Misfit { role, problem }
+}

@@ -1,0 +1,153 @@
+//! The values of the other prompts, in the words of their templates.
+
+use minijinja::{Value, context};
+
+use crate::contract::markdown::is_blank;
+use crate::contract::prompt::WorkPrompt;
+use crate::contract::prompt::place::{self, Place};
+use crate::contract::prompt::view::{channel, code, disposition, place_of, problems};
+use crate::contract::text::{Mark, inline};
+use crate::domain::finding::{Disposition, Finding};
+use crate::domain::isolation::EvidenceKind;
+use crate::domain::job::Role;
+
+pub(super) fn work(prompt: &WorkPrompt<'_>) -> Value {
+    let (pin, run, job) = (prompt.pin, prompt.run, prompt.job);
+    let mark = Mark::of(&job.nonce);
+    let writes = job.role.writes();
+    let place = Place {
+        run,
+        pin,
+        kind: kind(job.role, job.evidence),
+        tree: prompt.tree,
+        // Whoever works in the source has no store to find the snapshot in.
+        snapshot: !writes && pin.snapshot != pin.identity.head,
+    };
+    let judges = match job.role {
+        Role::Challenge | Role::Review | Role::Readjudicate | Role::Arbitrate => true,
+        Role::Plan | Role::Refine | Role::Implement | Role::Correct | Role::Comply => false,
+    };
+    let task = run.task.as_deref().filter(|task| !is_blank(task));
+    let findings: Vec<Value> = prompt
+        .findings
+        .iter()
+        .map(|finding| one(finding, prompt, &mark))
+        .collect();
+    context! {
+        ..place::context(&place),
+        ..context! {
+            mark => mark.as_str(),
+            judges => judges,
+            writes => writes,
+            task => task.map(|task| mark.quote("task", task)),
+            plan => prompt.plan.map(|plan| mark.quote("plan", plan)),
+            objections => objections(prompt, &mark),
+            raised => raised(prompt),
+            findings => findings,
+            round_failed => prompt.round_failed,
+            frozen => match (task, prompt.plan) {
+                (Some(_), Some(_)) => "Task and plan are",
+                (Some(_), None) => "The task is",
+                (None, Some(_)) => "The plan is",
+                (None, None) => "What the change is for is",
+            },
+            against => if prompt.tree.is_some() { "against the code" } else { "against each other" },
+            reports => code(&run.reports),
+            problems => problems(&job.reason),
+            channel => channel(prompt.agent),
+            actions => actions(job.role),
+            rulings => rulings(job.role),
+            nonce => &job.nonce,
+        },
+    }
+}
+
+fn kind(role: Role, evidence: EvidenceKind) -> &'static str {
+    match (role, evidence) {
+        (Role::Implement | Role::Correct | Role::Comply, _) => "working-tree",
+        (_, EvidenceKind::DiffOnly) => "nothing",
+        (_, EvidenceKind::SourceTree) => "source-tree",
+        (Role::Plan | Role::Challenge | Role::Refine, EvidenceKind::ReviewTree) => "start-tree",
+        (Role::Review | Role::Readjudicate | Role::Arbitrate, EvidenceKind::ReviewTree) => {
+            "review-tree"
+        }
+    }
+}
+
+fn actions(role: Role) -> &'static str {
+    if role == Role::Comply {
+        r#""fixed" or "deferred""#
+    } else {
+        r#""fixed", "refuted" or "deferred""#
+    }
+}
+
+fn rulings(role: Role) -> &'static str {
+    if role == Role::Arbitrate {
+        r#""sustained" or "overruled""#
+    } else {
+        r#""withdrawn" or "upheld""#
+    }
+}
+
+fn objections(prompt: &WorkPrompt<'_>, mark: &Mark) -> Option<String> {
+    let quoted = prompt.objections.iter().enumerate();
+    let quoted: Vec<String> = quoted
+        .map(|(nth, text)| mark.quote(&format!("objection {}", nth + 1), text))
+        .collect();
+    (!quoted.is_empty()).then(|| quoted.join("\n\n"))
+}
+
+/// What a refinement goes by, if by anything.
+fn raised(prompt: &WorkPrompt<'_>) -> Option<&'static str> {
+    match (prompt.objections.is_empty(), prompt.findings.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some("objection"),
+        (true, false) => Some("finding"),
+        (false, false) => Some("objection and each finding"),
+    }
+}
+
+fn one(finding: &Finding, prompt: &WorkPrompt<'_>, mark: &Mark) -> Value {
+    let (id, claim) = (finding.id.to_string(), &finding.claim);
+    let mut facts = vec![claim.severity.to_string()];
+    if finding.blocking {
+        facts.push("blocking".to_owned());
+    }
+    facts.push(format!("raised by {}", code(finding.slot.as_str())));
+    if finding.disposition != Disposition::Open {
+        facts.push(disposition(finding.disposition).to_owned());
+    }
+    let title = inline(&claim.title);
+    let mut text = match place_of(claim) {
+        Some(place) => format!("{place}: {title}"),
+        None => title,
+    };
+    if !is_blank(&claim.body) {
+        text.push_str("\n\n");
+        text.push_str(&claim.body);
+    }
+    context! {
+        text => mark.quote(&id, &text),
+        notes => notes(finding, prompt, mark),
+        id => id,
+        facts => facts.join(", "),
+    }
+}
+
+/// What was said about a finding since, by whom.
+fn notes(finding: &Finding, prompt: &WorkPrompt<'_>, mark: &Mark) -> Vec<Value> {
+    const SPEAKERS: [(&str, &str); 3] = [
+        ("The creator refutes it", "creator"),
+        ("Its reviewer answers", "reviewer"),
+        ("The arbiter rules", "arbiter"),
+    ];
+    let said = prompt.notes.get(&finding.id).into_iter().flatten();
+    let spoken = SPEAKERS.iter().zip(said);
+    let spoken = spoken.filter(|(_, text)| !is_blank(text));
+    spoken
+        .map(|((by, name), text)| {
+            context! { by => *by, text => mark.quote(&format!("{} {name}", finding.id), text) }
+        })
+        .collect()
+}
