@@ -100,7 +100,7 @@ fn plan() -> Value {
         "properties": {
             "item": {"type": "integer", "minimum": 1},
             "state": {"enum": PLAN_STATES},
-            "note": {"type": "string", "maxLength": TEXT_CAP}
+            "note": {"type": "string", "maxLength": TEXT_CAP, "description": "Must say why for `deviated`."}
         }
     })
 }

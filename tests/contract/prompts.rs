@@ -155,6 +155,7 @@ fn what_has_nothing_to_say_is_left_out() {
         "What this project asks",
         "## Its plan",
         "## Earlier findings",
+        "is settled",
         "Your last report",
         "that this branch lacks",
         "Snapshot:",

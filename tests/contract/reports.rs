@@ -492,8 +492,17 @@ fn problems_stay_short_and_plain() {
 #[test]
 fn notes_on_earlier_findings_and_the_plan_are_accepted() {
     let more = r#"[], "prior": [{"finding": "F-3", "disposition": "fixed", "note": "n"}],
-        "plan": [{"item": 1, "state": "met"}]"#;
+        "plan": [{"item": 1, "state": "met"}, {"item": 2, "state": "not met"},
+        {"item": 3, "state": "deviated", "note": "The file moved."}]"#;
     assert!(is_pass(&read(passing_with("[]", more))));
+    for note in ["", r#", "note": " ""#] {
+        let silent = format!(r#"[], "plan": [{{"item": 3, "state": "deviated"{note}}}]"#);
+        let (problems, _, _) = invalid(read(passing_with("[]", &silent)));
+        assert!(
+            problems[0].contains("why the change deviates"),
+            "{problems:?}"
+        );
+    }
 }
 
 /// A place may be absent or null: a finding may be about the change as a whole.

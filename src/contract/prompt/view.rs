@@ -52,6 +52,7 @@ pub(super) fn review(prompt: &ReviewPrompt<'_>) -> Result<Value, Error> {
             parts => parts,
             instructions => instructions(prompt),
             plan => prompt.plan.map(|plan| mark.quote("plan", plan)),
+            settled => prompt.prior.iter().any(is_settled),
             prior => (!prompt.prior.is_empty()).then(|| prior(prompt.prior, &mark)),
             problems => problems(&job.reason),
             contract => match agent.contract {
@@ -217,6 +218,14 @@ fn prior(findings: &[Finding], mark: &Mark) -> String {
         )
     });
     mark.quote("findings", &lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Whether somebody decided that the finding does not stand.
+fn is_settled(finding: &Finding) -> bool {
+    matches!(
+        finding.disposition,
+        Disposition::Withdrawn | Disposition::Overruled
+    )
 }
 
 /// Where a claim points, as it is shown.

@@ -51,7 +51,7 @@ pub(super) fn work(prompt: &WorkPrompt<'_>) -> Value {
                 (None, Some(_)) => "The plan is",
                 (None, None) => "What the change is for is",
             },
-            against => if prompt.tree.is_some() { "against the code" } else { "against each other" },
+            against => if prompt.tree.is_some() { "against the code" } else { "against what stands above" },
             reports => code(&run.reports),
             problems => problems(&job.reason),
             channel => channel(prompt.agent),
