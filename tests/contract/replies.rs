@@ -6,7 +6,7 @@ use run_loop::contract::reply::{self, ExpectReply};
 use run_loop::domain::id::FindingId;
 use run_loop::domain::job::{Answer, AnswerAction, Reading, Reply, Role, Ruling, RulingKind};
 
-use crate::fixture::{NONCE, invalid};
+use crate::fixture::{NONCE, each_line, invalid};
 use crate::mutations::{mutate, mutation};
 use crate::work::Work;
 
@@ -243,7 +243,7 @@ fn the_block_counts_only_where_it_stands_alone() {
         Role::Correct,
         format!("\u{feff}{}", good.replace('\n', "\r\n")),
     ));
-    let quoted: String = good.lines().map(|line| format!("> {line}\n")).collect();
+    let quoted = each_line(&good, "> ");
     let cases = [
         (good.replace("answers\n{", "answer\n{"), "no fenced block"),
         (

@@ -53,7 +53,13 @@ impl Work {
         let notes = match role {
             Role::Readjudicate => said("The caller checks it."),
             Role::Arbitrate => [said("The caller checks it."), said("Not all do.")].concat(),
-            _ => Vec::new(),
+            Role::Plan
+            | Role::Challenge
+            | Role::Refine
+            | Role::Implement
+            | Role::Review
+            | Role::Correct
+            | Role::Comply => Vec::new(),
         };
         Self {
             world,
@@ -90,10 +96,12 @@ impl Work {
             work.findings = vec![finding(3), finding(4)];
             let said = ["The caller checks it.", "Not all do.", "Some do not."];
             let notes: Vec<String> = said.map(str::to_owned).to_vec();
-            let count = match role {
-                Role::Readjudicate => 1,
-                Role::Arbitrate => 2,
-                _ => 3,
+            let count = if role == Role::Readjudicate {
+                1
+            } else if role == Role::Arbitrate {
+                2
+            } else {
+                3
             };
             for finding in &work.findings {
                 work.notes.insert(finding.id, notes[..count].to_vec());
@@ -188,9 +196,11 @@ fn the_nonce_stands_once_and_only_where_it_is_answered() {
         let ours: Vec<&str> = lines
             .filter(|line| line.starts_with("Nonce") || line.starts_with("Tree:"))
             .collect();
-        let expected = match work.world.job.role {
-            Role::Plan | Role::Refine | Role::Implement => Vec::new(),
-            _ => vec![format!("Nonce: {NONCE}")],
+        let texts = [Role::Plan, Role::Refine, Role::Implement];
+        let expected = if texts.contains(&work.world.job.role) {
+            Vec::new()
+        } else {
+            vec![format!("Nonce: {NONCE}")]
         };
         assert_eq!(ours, expected, "{name}");
         assert!(!prompt.contains('\u{1b}'), "{name}");
@@ -323,7 +333,7 @@ fn a_job_that_lacks_what_it_needs_is_not_asked() {
     };
     misfit(Role::Plan, |work| work.world.run.task = None);
     misfit(Role::Plan, |work| {
-        work.world.run.task = Some(" \n".to_owned())
+        work.world.run.task = Some(" \n".to_owned());
     });
     misfit(Role::Implement, |work| work.world.run.task = None);
     for role in [Role::Challenge, Role::Refine] {
@@ -332,7 +342,7 @@ fn a_job_that_lacks_what_it_needs_is_not_asked() {
     for role in ROLES {
         misfit(role, |work| work.plan = Some("\u{200b} \n".to_owned()));
         misfit(role, |work| {
-            work.world.slot.agent.kind = run_loop::domain::agent::AgentKind::Checks
+            work.world.slot.agent.kind = run_loop::domain::agent::AgentKind::Checks;
         });
         misfit(role, |work| work.world.job.role = Role::Review);
     }
