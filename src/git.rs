@@ -21,6 +21,7 @@ pub mod program;
 pub(crate) mod raw_tree;
 pub(crate) mod refuse;
 pub mod repository;
+pub mod restore;
 pub mod review_tree;
 pub mod snapshot;
 pub(crate) mod snapshot_commit;

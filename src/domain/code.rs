@@ -78,6 +78,12 @@ codes! {
     UnknownCode = "RL0017", Usage;
     /// No run, or more than one, has that id.
     UnknownRun = "RL0018", Usage;
+    /// Nobody is named who writes.
+    CreatorMissing = "RL0019", Usage;
+    /// Nobody is named who plans.
+    PlannerMissing = "RL0020", Usage;
+    /// An agent cannot do what it is named for.
+    AgentUnfit = "RL0021", Usage;
     /// The folder is in no git repository.
     NotARepository = "RL0101", Refused;
     /// The repository has no working tree here.

@@ -125,6 +125,11 @@ pub struct Remeasured {
     pub base_rewound: bool,
     /// Whether the new head descends from the pinned one, or is the same.
     pub head_descends: bool,
+    /// Paths with uncommitted edits in the pin whose edit is gone: they hold what the pinned head
+    /// holds, or nothing. A file that the user had deleted and that is back is none of them: no
+    /// content is lost.
+    #[serde(default)]
+    pub lost: Vec<RepoPath>,
 }
 
 /// What a comparison of two measurements says.
@@ -147,6 +152,12 @@ impl Drift {
 }
 
 impl Remeasured {
+    /// The branch that HEAD is on now (`detached` on none), where it was on another one.
+    #[must_use]
+    pub fn branch_switched(&self, pinned: &Pin) -> Option<&str> {
+        let now = self.pin.tripwire.head_ref.as_str();
+        (now != pinned.tripwire.head_ref).then_some(now)
+    }
     /// Compares with the pin of the round.
     #[must_use]
     pub fn drift_from(&self, pinned: &Pin) -> Drift {

@@ -32,6 +32,11 @@ impl SlotName {
     pub fn creator() -> Self {
         Self("creator".to_owned())
     }
+    /// The reserved name of the slot in which a creator reviews its own work.
+    #[must_use]
+    pub fn self_review() -> Self {
+        Self("self-review".to_owned())
+    }
     /// The reserved name under which the planner's jobs run.
     #[must_use]
     pub fn planner() -> Self {

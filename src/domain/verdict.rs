@@ -32,6 +32,27 @@ pub enum PassedBy {
     Threshold,
     /// The built-in checks found nothing that blocks.
     Checks,
+    /// The reviewer took back everything that blocked.
+    Withdrawal,
+    /// What still blocked was overruled by the arbiter; it is listed in the sidecar.
+    Arbitration,
+    /// The creator reviewed its own work.
+    SelfReview,
+}
+
+impl PassedBy {
+    /// The word of a sidecar.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Reviewer => "reviewer",
+            Self::Threshold => "threshold",
+            Self::Checks => "checks",
+            Self::Withdrawal => "withdrawal",
+            Self::Arbitration => "arbitration",
+            Self::SelfReview => "self-review",
+        }
+    }
 }
 
 /// How much of the change a report says it read.

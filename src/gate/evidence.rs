@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
-use crate::domain::verdict::{PassedBy, Verdict};
+use crate::domain::job::RulingKind;
+use crate::domain::slot::SlotName;
+use crate::domain::verdict::{Coverage, PassedBy, Verdict};
 use crate::gate::files::{Found, damaged};
 use crate::promote::manifest::{EvidenceFile, PanelSlot, Standing};
 use crate::promote::{Manifest, Sidecar, canonical, layout};
@@ -38,10 +40,14 @@ pub(super) fn prove(found: &Found<'_>, reports: &str) -> Result<Vec<Sidecar>, Fa
         says_pass(found, &sidecar)?;
         sidecars.push(sidecar);
     }
+    if manifest.plan_sha256.is_some() {
+        let path = layout::plan_path(reports, manifest.loop_id);
+        proven(found, files.next(), &path)?;
+    }
     match files.next() {
         None => Ok(sidecars),
         Some(file) => Err(damaged(&format!(
-            "{} names {}, which belongs to no slot",
+            "{} names {}, which belongs to no slot and is no plan",
             found.path, file.path
         ))),
     }
@@ -107,6 +113,7 @@ fn contradiction(
     let checks = [
         ("run", sidecar.loop_id == manifest.loop_id),
         ("round", sidecar.round == manifest.round),
+        ("round of the job", sidecar.job_round <= manifest.round),
         ("slot", sidecar.slot == slot.slot),
         ("standing", standing == slot.standing),
         ("agent", sidecar.agent == slot.agent),
@@ -143,12 +150,23 @@ fn says_pass(found: &Found<'_>, sidecar: &Sidecar) -> Result<(), Failure> {
     let blocking = findings
         .at_least(sidecar.fail_on)
         .saturating_sub(findings.pre_existing);
+    let unruled = sidecar.rulings.is_empty();
     let passes = match (sidecar.verdict, sidecar.by) {
-        (Verdict::Pass, PassedBy::Reviewer | PassedBy::Checks) => blocking == 0,
-        (Verdict::NotPass, PassedBy::Threshold) => blocking == 0 && findings.total() > 0,
-        (Verdict::Pass, PassedBy::Threshold)
+        (Verdict::Pass, PassedBy::Reviewer | PassedBy::Checks | PassedBy::SelfReview) => {
+            blocking == 0 && unruled
+        }
+        (Verdict::NotPass, PassedBy::Threshold | PassedBy::SelfReview) => {
+            blocking == 0 && findings.total() > 0 && unruled
+        }
+        (Verdict::NotPass, by @ (PassedBy::Withdrawal | PassedBy::Arbitration)) => {
+            ruled_away(sidecar, by, blocking)
+        }
+        (Verdict::Pass, PassedBy::Threshold | PassedBy::Withdrawal | PassedBy::Arbitration)
         | (Verdict::NotPass, PassedBy::Reviewer | PassedBy::Checks) => false,
     };
+    // A creator that reviews its own work is told apart from everybody else, in both directions.
+    let own_work = sidecar.slot == SlotName::self_review();
+    let passes = passes && own_work == (sidecar.by == PassedBy::SelfReview);
     if passes {
         return Ok(());
     }
@@ -163,4 +181,23 @@ fn says_pass(found: &Found<'_>, sidecar: &Sidecar) -> Result<(), Failure> {
             found.path
         ),
     ))
+}
+
+/// Whether rulings took the force of everything that blocked. At least one did: without any, the
+/// report would have passed by another ground, or not at all.
+fn ruled_away(sidecar: &Sidecar, by: PassedBy, blocking: u32) -> bool {
+    let count = |kind: RulingKind| {
+        let rulings = sidecar.rulings.iter();
+        rulings.filter(|settled| settled.ruling == kind).count()
+    };
+    let (withdrawn, overruled) = (count(RulingKind::Withdrawn), count(RulingKind::Overruled));
+    let by_its_name = match by {
+        PassedBy::Withdrawal => withdrawn > 0 && overruled == 0,
+        PassedBy::Arbitration => overruled > 0,
+        PassedBy::Reviewer | PassedBy::Threshold | PassedBy::Checks | PassedBy::SelfReview => false,
+    };
+    by_its_name
+        && withdrawn + overruled == sidecar.rulings.len()
+        && u32::try_from(sidecar.rulings.len()).is_ok_and(|ruled| ruled >= blocking)
+        && sidecar.coverage == Coverage::Full
 }

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use crate::domain::path::RepoPath;
-use crate::domain::verdict::PassedBy;
 use crate::gate::approval::{Approval, ApprovedSlot, Attested};
 
 /// The answer as lines of text, the last one ended.
@@ -57,11 +56,7 @@ fn named(oid: &crate::domain::oid::Oid, name: &str) -> String {
 }
 
 fn slot_line(slot: &ApprovedSlot) -> String {
-    let by = match slot.by {
-        PassedBy::Reviewer => "reviewer",
-        PassedBy::Threshold => "threshold",
-        PassedBy::Checks => "checks",
-    };
+    let by = slot.by.as_str();
     format!(
         "{} ({}): PASS by {by}, findings {}, fail-on {}",
         slot.slot,

@@ -13,10 +13,11 @@ use crate::promote::canonical;
 use crate::promote::manifest::{
     EffectivePolicy, EvidenceFile, InstructionHash, Manifest, ManifestSchema, PanelSlot, Standing,
 };
-use crate::promote::permit::{Permit, passing_job};
+use crate::promote::permit::{Permit, ledger, passing_job};
 use crate::promote::round::{ApprovedRound, EndedJob, SettledSlot};
 use crate::promote::sidecar::{
-    AgentIdentity, Confinement, FindingCounts, Receipts, Scope, Sidecar, SidecarSchema, Transport,
+    AgentIdentity, Confinement, FindingCounts, Receipts, Scope, SettledFinding, Sidecar,
+    SidecarSchema, Transport,
 };
 use crate::promote::{layout, normalise};
 
@@ -103,6 +104,13 @@ pub(super) fn compose(
             Some(standing),
         ));
     }
+    if let Some((text, _)) = &round.plan {
+        files.push(SlotFile {
+            slot: SlotName::planner(),
+            name: layout::plan_name(round.spec.loop_id),
+            bytes: normalise::clean(text.as_bytes()),
+        });
+    }
     for file in &files {
         fits(&file.name, &file.bytes)?;
     }
@@ -184,6 +192,7 @@ fn sidecar(
         loop_id: spec.loop_id,
         round: round.round,
         job: job.id,
+        job_round: job.round,
         attempt: job.attempt,
         slot: passed.slot.name.clone(),
         agent: passed.agent.clone(),
@@ -206,6 +215,7 @@ fn sidecar(
             of: u32::try_from(round.evidence.parts.len()).unwrap_or(u32::MAX),
         },
         findings: FindingCounts::of(&passed.review.findings),
+        rulings: rulings(round, passed),
         fail_on: spec.review.fail_on,
         scope: Scope::of(&round.evidence),
         report_received_sha256: (*received != report_sha256).then(|| received.clone()),
@@ -217,6 +227,25 @@ fn sidecar(
         started_at: outcome.started_at,
         ended_at: outcome.ended_at,
     }
+}
+
+/// What took the force of the report's blocking findings.
+fn rulings(round: &ApprovedRound, passed: &Passed<'_>) -> Vec<SettledFinding> {
+    let bar = round.spec.review.fail_on;
+    let blocking = passed
+        .review
+        .findings
+        .iter()
+        .filter(|claim| claim.blocks(bar));
+    blocking
+        .filter_map(|claim| ledger::settled(round, passed.ended.job.id, claim))
+        .map(|(finding, ruling)| SettledFinding {
+            finding: finding.id,
+            title: finding.claim.title.clone(),
+            ruling: ruling.ruling,
+            note: ruling.note.clone(),
+        })
+        .collect()
 }
 
 fn base_ref(spec: &RunSpec) -> Option<String> {
@@ -272,6 +301,7 @@ fn manifest(
         base_tip: pin.base_tip.clone(),
         panel,
         readers,
+        plan_sha256: round.plan.as_ref().map(|(_, sha256)| sha256.clone()),
         policy,
         policy_sha256,
         config_sha256: spec.config_sha256.clone(),

@@ -21,6 +21,18 @@ pub fn sidecar_name(job: JobId) -> String {
     format!("report-{job}.identity.json")
 }
 
+/// The name of a run's plan in the planner's folder.
+#[must_use]
+pub fn plan_name(run: LoopId) -> String {
+    format!("plan-{run}.md")
+}
+
+/// A plan's path relative to the control root.
+#[must_use]
+pub fn plan_path(reports: &str, run: LoopId) -> String {
+    format!("{reports}/{}/{}", SlotName::planner(), plan_name(run))
+}
+
 /// The name of a run's manifest in the folder of the manifests.
 #[must_use]
 pub fn manifest_name(run: LoopId) -> String {

@@ -46,6 +46,9 @@ pub struct Manifest {
     pub panel: Vec<PanelSlot>,
     /// How many slots read the change and passed; 0 means that nobody read it.
     pub readers: u32,
+    /// The hash of the plan as it was worked by; its file, with trailing blanks taken off, is the
+    /// last of `files`. `null` where there was no plan.
+    pub plan_sha256: Option<Digest>,
     /// What the approval was measured by.
     pub policy: EffectivePolicy,
     /// The hash of `policy` in the form of these files.

@@ -1,17 +1,20 @@
 //! The permit to promote.
 
+pub(super) mod ledger;
 mod slots;
 
 use std::collections::BTreeSet;
 
 use crate::domain::code::Code;
+use crate::domain::digest::Digest;
 use crate::domain::event::Settlement;
 use crate::domain::failure::Failure;
-use crate::domain::finding::Disposition;
+use crate::domain::finding::Claim;
 use crate::domain::glob::Glob;
 use crate::domain::identity::{Remeasured, Trip};
 use crate::domain::job::Reading;
 use crate::domain::path::RepoPath;
+use crate::domain::run_spec::PlanSource;
 use crate::domain::severity::Severity;
 use crate::domain::slot::Slot;
 use crate::domain::verdict::Verdict;
@@ -23,10 +26,12 @@ use crate::store::LockProof;
 /// outlive the lock of its run.
 ///
 /// # Invariants
-/// - Every slot that must pass did, by a job of this round that ended by itself with success and
-///   whose report alone says so.
+/// - Every slot that must pass did, by a job on this identity, of this round or an earlier one,
+///   that ended by itself with success and whose report says so, alone or with rulings that took
+///   the force of everything in it that blocked.
 /// - Base and content tree were the same in all measurements of the round.
-/// - Nobody's claim bars PASS on this identity, and no blocking finding is open.
+/// - Nobody's claim bars PASS on this identity, and no blocking finding stands on it.
+/// - A run that had a plan publishes it.
 #[derive(Debug)]
 #[must_use = "a permit does nothing until the round is published"]
 pub struct Permit<'lock> {
@@ -63,6 +68,7 @@ impl<'lock> Permit<'lock> {
         shown(&round)?;
         unbarred(&round)?;
         panel(&round)?;
+        planned(&round)?;
         Ok(Self { round, lock })
     }
     /// The facts it was granted on.
@@ -140,19 +146,19 @@ fn unbarred(round: &ApprovedRound) -> Result<(), Failure> {
     let open = round
         .findings
         .iter()
-        .find(|finding| finding.blocking && finding.disposition == Disposition::Open);
+        .find(|finding| finding.blocking && ledger::ruling(round, finding).is_none());
     if let Some(finding) = open {
         return Err(Failure::new(
             Code::FindingsStand,
             format!(
-                "finding {} of {} is open: {}",
+                "finding {} of {} stands on this content: {}",
                 finding.id, finding.slot, finding.claim.title
             ),
         ));
     }
     let bar = round.spec.review.fail_on;
     let jobs = round.slots.iter().flat_map(|slot| &slot.jobs);
-    match jobs.into_iter().find(|ended| claims_not_pass(ended, bar)) {
+    match jobs.into_iter().find(|ended| claims_not_pass(round, ended, bar)) {
         Some(ended) => Err(Failure::new(
             Code::NotPassUnexplained,
             format!(
@@ -164,16 +170,22 @@ fn unbarred(round: &ApprovedRound) -> Result<(), Failure> {
     }
 }
 
-/// Whether anything decoded from the job's report, valid or not, claims NOT PASS.
-fn claims_not_pass(ended: &EndedJob, bar: Severity) -> bool {
+/// Whether anything decoded from the job's report, valid or not, claims NOT PASS and stands.
+fn claims_not_pass(round: &ApprovedRound, ended: &EndedJob, bar: Severity) -> bool {
+    let blocking = |claims: &[Claim]| claims.iter().any(|claim| claim.blocks(bar));
+    let stands = |claims: &[Claim]| {
+        let mut blocking = claims.iter().filter(|claim| claim.blocks(bar));
+        blocking.any(|claim| ledger::settled(round, ended.job.id, claim).is_none())
+    };
     match &ended.outcome.reading {
         Reading::Review(review) => {
-            review.findings.iter().any(|claim| claim.blocks(bar))
+            stands(&review.findings)
                 || (review.verdict == Verdict::NotPass && review.findings.is_empty())
         }
+        // A NOT PASS that names nothing that blocks leaves nothing that could be ruled on.
         Reading::Invalid {
             claimed, claims, ..
-        } => *claimed == Some(Verdict::NotPass) || claims.iter().any(|claim| claim.blocks(bar)),
+        } => stands(claims) || (*claimed == Some(Verdict::NotPass) && !blocking(claims)),
         Reading::Reply { .. } | Reading::Silent => false,
     }
 }
@@ -210,6 +222,19 @@ fn panel(round: &ApprovedRound) -> Result<(), Failure> {
         }
     }
     slots::enough(spec, &passed)
+}
+
+/// Checks that the plan is there where the run has one, and is what its hash says.
+fn planned(round: &ApprovedRound) -> Result<(), Failure> {
+    match (&round.plan, &round.spec.plan) {
+        (Some((text, sha256)), _) if Digest::of(text.as_bytes()) != *sha256 => Err(contradiction(
+            format!("the plan is not the one with the hash {sha256}"),
+        )),
+        (None, PlanSource::Planner | PlanSource::File { .. }) => Err(contradiction(
+            "the run works by a plan, and it is not there to be promoted".to_owned(),
+        )),
+        (Some(_), _) | (None, PlanSource::Nobody) => Ok(()),
+    }
 }
 
 /// The job that a settlement names.

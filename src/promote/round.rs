@@ -1,5 +1,6 @@
 //! The facts of an approved round, as plain data: what a permit is granted on.
 
+use crate::domain::digest::Digest;
 use crate::domain::event::Settlement;
 use crate::domain::evidence::Evidence;
 use crate::domain::finding::Finding;
@@ -32,6 +33,35 @@ pub struct ApprovedRound {
     pub slots: Vec<SettledSlot>,
     /// Every finding of the run that was raised on this content, of any attempt.
     pub findings: Vec<Finding>,
+    /// What was measured when each round of the run opened, this one and earlier ones.
+    pub rounds: Vec<(RoundNumber, Pin)>,
+    /// Jobs of the run that ruled on findings (re-adjudication, arbitration), in their order.
+    pub rulings: Vec<EndedJob>,
+    /// The plan that was worked by at the end, with its hash.
+    pub plan: Option<(String, Digest)>,
+}
+
+impl ApprovedRound {
+    /// Whether a round was on the identity that is approved: this one, or an earlier one with the
+    /// same base and content tree. Of a round without a pin it is not known, so it was not.
+    #[must_use]
+    pub fn is_on_identity(&self, number: RoundNumber) -> bool {
+        if number >= self.round {
+            return number == self.round;
+        }
+        let mut pins = self
+            .rounds
+            .iter()
+            .filter(|(other, _)| *other == number)
+            .map(|(_, pin)| &pin.identity)
+            .peekable();
+        let (base, content) = (
+            &self.pinned.identity.base,
+            &self.pinned.identity.content_tree,
+        );
+        pins.peek().is_some()
+            && pins.all(|other| other.base == *base && other.content_tree == *content)
+    }
 }
 
 /// A slot at the end of its attempts.
@@ -41,7 +71,7 @@ pub struct SettledSlot {
     pub slot: SlotName,
     /// How it stands.
     pub settlement: Settlement,
-    /// All of its jobs in this round.
+    /// All of its reviews on this identity: of this round, and of earlier ones on the same.
     pub jobs: Vec<EndedJob>,
 }
 

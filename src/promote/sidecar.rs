@@ -7,8 +7,9 @@ use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::digest::Digest;
 use crate::domain::evidence::{Evidence, UnreviewedKind};
 use crate::domain::finding::Claim;
-use crate::domain::id::{JobId, LoopId, RoundNumber};
+use crate::domain::id::{FindingId, JobId, LoopId, RoundNumber};
 use crate::domain::isolation::EvidenceKind;
+use crate::domain::job::RulingKind;
 use crate::domain::oid::Oid;
 use crate::domain::severity::Severity;
 use crate::domain::slot::SlotName;
@@ -30,6 +31,10 @@ pub struct Sidecar {
     /// The job whose report this is.
     #[schemars(with = "String")]
     pub job: JobId,
+    /// The round that the job was asked in: an earlier one where it was on the same base and
+    /// content.
+    #[schemars(with = "u32")]
+    pub job_round: RoundNumber,
     /// Which attempt of the slot in the round, from 1.
     pub attempt: u32,
     /// The slot.
@@ -68,6 +73,8 @@ pub struct Sidecar {
     pub receipts: Receipts,
     /// How many findings the report has.
     pub findings: FindingCounts,
+    /// Blocking findings of the report that were withdrawn or overruled.
+    pub rulings: Vec<SettledFinding>,
     /// Findings at least this bad blocked.
     pub fail_on: Severity,
     /// What was and was not shown.
@@ -90,6 +97,21 @@ pub struct Sidecar {
     /// When it had ended, in milliseconds since the Unix epoch.
     #[schemars(with = "i64")]
     pub ended_at: Timestamp,
+}
+
+/// A blocking finding that no longer stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SettledFinding {
+    /// Its number in the run.
+    #[schemars(with = "String")]
+    pub finding: FindingId,
+    /// Its title.
+    pub title: String,
+    /// What was ruled: `withdrawn` by its reviewer, or `overruled` by the arbiter.
+    pub ruling: RulingKind,
+    /// Why, in the words of who ruled.
+    pub note: String,
 }
 
 /// The format of a sidecar; this version reads no other.

@@ -243,6 +243,9 @@ fn severity(severity: Severity) -> &'static str {
 pub(crate) fn by_words(by: Option<PassedBy>) -> &'static str {
     match by {
         Some(PassedBy::Threshold) => " (every finding is below the bar)",
+        Some(PassedBy::Withdrawal) => " (every blocking finding was withdrawn)",
+        Some(PassedBy::Arbitration) => " (what still blocked was overruled by the arbiter)",
+        Some(PassedBy::SelfReview) => " (the creator reviewed its own work)",
         Some(PassedBy::Reviewer | PassedBy::Checks) | None => "",
     }
 }

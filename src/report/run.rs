@@ -263,8 +263,15 @@ impl SlotReport {
     #[must_use]
     pub fn cell(&self) -> String {
         match (self.settled, self.asked) {
-            (true, _) if self.by == Some(PassedBy::Threshold) => "PASS (threshold)".to_owned(),
-            (true, _) => verdict_word(self.verdict),
+            (true, _) => match self.by {
+                Some(
+                    by @ (PassedBy::Threshold
+                    | PassedBy::Withdrawal
+                    | PassedBy::Arbitration
+                    | PassedBy::SelfReview),
+                ) => format!("PASS ({})", by.as_str()),
+                Some(PassedBy::Reviewer | PassedBy::Checks) | None => verdict_word(self.verdict),
+            },
             (false, true) => "asked".to_owned(),
             (false, false) => "-".to_owned(),
         }

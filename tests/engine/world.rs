@@ -372,6 +372,7 @@ fn measure(motion: Motion, pinned: &Pin, content: &mut u8) -> Done<Remeasured> {
         moved_paths: Vec::new(),
         base_rewound: false,
         head_descends: true,
+        lost: Vec::new(),
     })
 }
 

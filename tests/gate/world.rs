@@ -195,6 +195,7 @@ impl World {
             moved_paths: Vec::new(),
             base_rewound: false,
             head_descends: true,
+            lost: Vec::new(),
         };
         let panel = vec![reader("security"), checks()];
         let slots = vec![
@@ -211,6 +212,9 @@ impl World {
             evidence: evidence(),
             slots,
             findings: Vec::new(),
+            rounds: Vec::new(),
+            rulings: Vec::new(),
+            plan: None,
         }
     }
     pub(crate) fn lock(&self, run: LoopId) -> RunLock {

@@ -7,7 +7,8 @@ use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::isolation::{EvidenceKind, Isolation};
 use crate::domain::job::{AttemptReason, Ended, Job, JobOutcome, Reading, Role};
 use crate::domain::run_spec::RunSpec;
-use crate::domain::slot::Slot;
+use crate::domain::slot::{Slot, SlotName};
+use crate::domain::verdict::PassedBy;
 use crate::engine::advance::close::fail;
 use crate::engine::advance::{request, verdict};
 use crate::engine::review::{SlotProgress, SlotReview};
@@ -165,6 +166,10 @@ fn judge(
         verdict::Judged::Pass(by) => match state.is_barred(&review.pin, Some(&slot.name)) {
             // A re-ask mends form: it cannot turn a NOT PASS into a PASS.
             Some(bar) => settle(round, slot, Settlement::NotPassed { job: bar.job }),
+            None if slot.name == SlotName::self_review() => {
+                let by = PassedBy::SelfReview;
+                settle(round, slot, Settlement::Passed { by, job })
+            }
             None => settle(round, slot, Settlement::Passed { by, job }),
         },
         verdict::Judged::NotPass => settle(round, slot, Settlement::NotPassed { job }),

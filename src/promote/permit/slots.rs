@@ -7,11 +7,11 @@ use crate::domain::code::Code;
 use crate::domain::event::Settlement;
 use crate::domain::failure::Failure;
 use crate::domain::isolation::{EvidenceKind, Isolation};
-use crate::domain::job::{Reading, Review, Role};
+use crate::domain::job::{Reading, Review, Role, RulingKind};
 use crate::domain::run_spec::{Quorum, ReviewSpec, RunSpec};
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{Coverage, PassedBy, Verdict};
-use crate::promote::permit::{contradiction, passing_job};
+use crate::promote::permit::{contradiction, ledger, passing_job};
 use crate::promote::round::{ApprovedRound, EndedJob, SettledSlot};
 
 /// Whether the slot passed; `Ok(false)` where it has no verdict and the quorum may forgive that.
@@ -24,8 +24,8 @@ pub(super) fn passed(
         Settlement::Passed { by, job } => {
             let Some(ended) = passing_job(settled) else {
                 return Err(contradiction(format!(
-                    "slot {} passed by job {job}, which is none of its jobs of round {}",
-                    slot.name, round.round
+                    "slot {} passed by job {job}, which is none of its jobs on this identity",
+                    slot.name
                 )));
             };
             vouched(round, slot, ended, *by)?;
@@ -46,7 +46,7 @@ pub(super) fn passed(
 }
 
 /// Checks that the job itself says what the settlement says of it (scenarios S31 and T-009: a
-/// PASS of an older round satisfies nothing).
+/// PASS of an older round satisfies nothing, unless it is on the same identity).
 fn vouched(
     round: &ApprovedRound,
     slot: &Slot,
@@ -55,8 +55,11 @@ fn vouched(
 ) -> Result<(), Failure> {
     let (job, outcome) = (&ended.job, &ended.outcome);
     let wrong = |what: &str| contradiction(format!("job {} of slot {} {what}", job.id, slot.name));
-    if job.round != round.round || job.slot != slot.name || job.role != Role::Review {
-        return Err(wrong(&format!("is not a review of round {}", round.round)));
+    if !round.is_on_identity(job.round) || job.slot != slot.name || job.role != Role::Review {
+        return Err(wrong(&format!(
+            "is not a review of the identity of round {}",
+            round.round
+        )));
     }
     let Some(agent) = slot.agent_at(job.rank) else {
         return Err(wrong("was given to an agent that the slot does not have"));
@@ -73,7 +76,7 @@ fn vouched(
     let Reading::Review(review) = &outcome.reading else {
         return Err(wrong("has no valid report"));
     };
-    if passes_by(review, agent, &round.spec.review) != Some(by) {
+    if passes_by(round, slot, ended, review, agent) != Some(by) {
         return Err(wrong("has a report that does not pass the slot"));
     }
     if !sees_enough(job.evidence, agent, &round.spec.review) {
@@ -83,24 +86,61 @@ fn vouched(
 }
 
 /// By what a valid review passes its slot, if it does.
-fn passes_by(review: &Review, agent: &Agent, rules: &ReviewSpec) -> Option<PassedBy> {
-    let blocks = review
-        .findings
-        .iter()
-        .any(|claim| claim.blocks(rules.fail_on));
+fn passes_by(
+    round: &ApprovedRound,
+    slot: &Slot,
+    ended: &EndedJob,
+    review: &Review,
+    agent: &Agent,
+) -> Option<PassedBy> {
+    let bar = round.spec.review.fail_on;
+    let self_review = slot.name == SlotName::self_review();
+    if review.findings.iter().any(|claim| claim.blocks(bar)) {
+        // Nobody but an outside reviewer has findings to take back or to be overruled.
+        let ruled_on = !self_review && !agent.is_checks() && review.verdict == Verdict::NotPass;
+        return ruled_on
+            .then(|| passes_by_rulings(round, ended, review))
+            .flatten();
+    }
     let covered = match agent.contract {
         Contract::Json => review.coverage == Coverage::Full,
         Contract::Line => true,
     };
-    if blocks || !covered {
+    if !covered || (review.verdict == Verdict::NotPass && review.findings.is_empty()) {
         return None;
     }
-    match review.verdict {
-        Verdict::Pass if agent.is_checks() => Some(PassedBy::Checks),
-        Verdict::Pass => Some(PassedBy::Reviewer),
-        Verdict::NotPass if review.findings.is_empty() => None,
-        Verdict::NotPass => Some(PassedBy::Threshold),
+    Some(match review.verdict {
+        Verdict::Pass | Verdict::NotPass if self_review => PassedBy::SelfReview,
+        Verdict::Pass if agent.is_checks() => PassedBy::Checks,
+        Verdict::Pass => PassedBy::Reviewer,
+        Verdict::NotPass => PassedBy::Threshold,
+    })
+}
+
+/// By which rulings a NOT PASS passes its slot: each of its blocking findings must be withdrawn or
+/// overruled, and the report must have had full coverage, whatever its contract.
+fn passes_by_rulings(
+    round: &ApprovedRound,
+    ended: &EndedJob,
+    review: &Review,
+) -> Option<PassedBy> {
+    if review.coverage != Coverage::Full {
+        return None;
     }
+    let bar = round.spec.review.fail_on;
+    let blocking = review.findings.iter().filter(|claim| claim.blocks(bar));
+    let rulings: Vec<RulingKind> = blocking
+        .map(|claim| {
+            let (_, ruling) = ledger::settled(round, ended.job.id, claim)?;
+            Some(ruling.ruling)
+        })
+        .collect::<Option<_>>()?;
+    // An overruling is the weaker ground, so that it names the whole.
+    Some(if rulings.contains(&RulingKind::Overruled) {
+        PassedBy::Arbitration
+    } else {
+        PassedBy::Withdrawal
+    })
 }
 
 /// Whether the evidence is what the run's options say; isolation is never lowered silently.

@@ -6,7 +6,9 @@ use crate::domain::code::Code;
 use crate::domain::effect::Promotion;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
-use crate::engine::{Phase, Review, Stage, State};
+use crate::domain::job::Role;
+use crate::domain::run_spec::PlanSource;
+use crate::engine::{JobRecord, Phase, Review, Stage, State};
 use crate::promote::{ApprovedRound, EndedJob, Permit, SettledSlot, publish};
 use crate::runtime::clock;
 use crate::runtime::perform::run_of;
@@ -43,24 +45,41 @@ fn approved(state: &State, round: RoundNumber) -> Result<ApprovedRound, Failure>
         slots,
         sealed,
     } = review;
-    let settled = slots.iter().map(|(name, place)| {
-        let jobs = state
-            .jobs
-            .values()
-            .filter(|record| record.job.round == round && record.job.slot == *name);
-        let ended = jobs.map(|record| {
-            let outcome = record.outcome.clone().ok_or_else(lacking)?;
-            Ok(EndedJob {
-                job: record.job.clone(),
-                outcome,
+    // The identity that is approved, wherever a round was on it.
+    let on_identity = |number: RoundNumber| {
+        let earlier = state.rounds.iter().find(|closed| closed.number == number);
+        let pinned = earlier.and_then(|closed| closed.pin.as_ref());
+        number == round
+            || pinned.is_some_and(|other| {
+                other.identity.base == pin.identity.base
+                    && other.identity.content_tree == pin.identity.content_tree
             })
+    };
+    let settled = slots.iter().map(|(name, place)| {
+        let jobs = state.jobs.values().filter(|record| {
+            let job = &record.job;
+            job.role == Role::Review && job.slot == *name && on_identity(job.round)
         });
         Ok(SettledSlot {
             slot: name.clone(),
             settlement: place.settlement().cloned().ok_or_else(lacking)?,
-            jobs: ended.collect::<Result<_, Failure>>()?,
+            jobs: ended(jobs).ok_or_else(lacking)?,
         })
     });
+    let ruling = state
+        .jobs
+        .values()
+        .filter(|record| matches!(record.job.role, Role::Readjudicate | Role::Arbitrate));
+    let earlier = state
+        .rounds
+        .iter()
+        .filter_map(|closed| Some((closed.number, closed.pin.clone()?)));
+    let spec = run_of(state)?.clone();
+    // Where the planner wrote it, or refined it since, it is the engine's state that knows it.
+    let plan = match &spec.plan {
+        PlanSource::File { text, sha256, .. } => Some((text.clone(), sha256.clone())),
+        PlanSource::Planner | PlanSource::Nobody => None,
+    };
     // A finding of an earlier round counts here where that round was on the same content.
     let same_content = |number: RoundNumber| {
         let earlier = state.rounds.iter().find(|closed| closed.number == number);
@@ -68,7 +87,7 @@ fn approved(state: &State, round: RoundNumber) -> Result<ApprovedRound, Failure>
         pinned.is_none_or(|other| other.identity.content_tree == pin.identity.content_tree)
     };
     Ok(ApprovedRound {
-        spec: run_of(state)?.clone(),
+        spec,
         started_at: state.started_at.ok_or_else(lacking)?,
         round,
         pinned: pin.clone(),
@@ -82,5 +101,20 @@ fn approved(state: &State, round: RoundNumber) -> Result<ApprovedRound, Failure>
             .filter(|finding| same_content(finding.round))
             .cloned()
             .collect(),
+        rounds: earlier.chain([(round, pin.clone())]).collect(),
+        rulings: ended(ruling).ok_or_else(lacking)?,
+        plan,
     })
+}
+
+/// Jobs with what came back; `None` where one still runs.
+fn ended<'a>(records: impl Iterator<Item = &'a JobRecord>) -> Option<Vec<EndedJob>> {
+    records
+        .map(|record| {
+            Some(EndedJob {
+                job: record.job.clone(),
+                outcome: record.outcome.clone()?,
+            })
+        })
+        .collect()
 }
