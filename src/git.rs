@@ -28,6 +28,7 @@ pub(crate) mod snapshot_commit;
 pub mod store;
 pub(crate) mod submodule;
 pub(crate) mod tripwire;
+pub mod uncommitted;
 pub mod worktree;
 
 pub use error::Error;

@@ -10,6 +10,8 @@ mod support;
 
 #[path = "cli/config.rs"]
 mod config;
+#[path = "cli/creates.rs"]
+mod creates;
 #[path = "cli/later.rs"]
 mod later;
 #[path = "cli/machine.rs"]

@@ -23,5 +23,7 @@ mod policy;
 mod publish;
 #[path = "gate/range.rs"]
 mod range;
+#[path = "gate/rulings.rs"]
+mod rulings;
 #[path = "gate/world.rs"]
 mod world;

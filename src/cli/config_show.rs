@@ -49,7 +49,7 @@ fn config(args: &ShowArgs, environment: &Environment) -> Result<Config, Failure>
         other => other?,
     };
     let given = args.base.as_deref().unwrap_or("HEAD");
-    let (_, base, _) = validate::resolve_base(&place.git, &place.source, given)?;
+    let (_, base, _) = validate::resolve_base(&place.git, &place.source, Some(given))?;
     load(&sources::sources(
         environment,
         &place.git,

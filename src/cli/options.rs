@@ -22,8 +22,14 @@ pub(crate) struct Options {
     pub(crate) task: Option<String>,
     /// A file that holds it.
     pub(crate) task_file: Option<PathBuf>,
-    /// What the change is judged against.
-    pub(crate) base: String,
+    /// Where the plan comes from.
+    pub(crate) plan: PlanOption,
+    /// What the change is judged against; HEAD at the start where it is not given.
+    pub(crate) base: Option<String>,
+    /// The agent that writes, where it stands on the command line.
+    pub(crate) creator: Option<String>,
+    /// Whether the arbiter stands on the command line.
+    pub(crate) arbiter_named: bool,
     /// Values for the configuration.
     pub(crate) overrides: Vec<Override>,
     /// How reviewers are kept apart.
@@ -34,6 +40,17 @@ pub(crate) struct Options {
     pub(crate) argv: Vec<String>,
     /// Things to tell.
     pub(crate) notices: Vec<String>,
+}
+
+/// Where the plan comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PlanOption {
+    /// Nothing is said: none is loaded (row M-040).
+    Nobody,
+    /// `--plan`.
+    Planner,
+    /// `--plan-file`.
+    File(PathBuf),
 }
 
 /// Reads the options.
@@ -65,50 +82,60 @@ pub(crate) fn read(
     let task = task::single(args, argv)?;
     conflicts(args, task.is_some(), &line)?;
     let overrides = overrides(args, environment)?;
-    let base = match (&args.base, args.review_only) {
-        (None, true) => {
-            return Err(Failure::new(
-                Code::ReviewOnlyNeedsBase,
-                "--review-only needs --base: what the change is judged against is never guessed",
-            )
-            .next(with(&line, &["--base", "main"])));
-        }
-        (base, _) => base.clone(),
-    };
-    if !args.review_only && task.is_none() && args.task_file.is_none() {
-        let missing: &[&str] = match base {
-            Some(_) => &["--review-only"],
-            None => &["--base", "main", "--review-only"],
-        };
+    if args.review_only && args.base.is_none() {
         return Err(Failure::new(
-            Code::BadArguments,
-            "there is nothing to do: neither a task nor --review-only",
+            Code::ReviewOnlyNeedsBase,
+            "--review-only needs --base: what the change is judged against is never guessed",
         )
-        .next(with(&line, missing)));
+        .next(with(&line, &["--base", "main"])));
     }
+    nothing_to_do(args, task.is_some() || args.task_file.is_some(), &line)?;
     not_built(args, &line)?;
-    let Some(base) = base.filter(|_| args.review_only) else {
-        let missing: &[&str] = match args.base {
-            Some(_) => &["--review-only"],
-            None => &["--base", "main", "--review-only"],
-        };
-        return Err(Failure::new(
-            Code::NotBuilt,
-            "this version of run-loop reviews changes and does not write them yet; what works is \
-             --review-only",
-        )
-        .next(with(&line, missing)));
-    };
     Ok(Options {
         task,
         task_file: args.task_file.clone(),
-        base,
+        plan: plan(args),
+        base: args.base.clone(),
+        creator: args.creator.clone(),
+        arbiter_named: args.arbiter.is_some(),
         overrides,
         isolation: args.review_isolation.map(Isolation::from),
         remote_diff_only: args.remote_review.is_some(),
         argv: line,
         notices: notices(args, environment),
     })
+}
+
+/// Refuses a line that names no work.
+fn nothing_to_do(args: &LoopArgs, task: bool, line: &[String]) -> Result<(), Failure> {
+    if args.review_only || task || args.plan_file.is_some() {
+        return Ok(());
+    }
+    if args.plan {
+        return Err(Failure::new(
+            Code::BadArguments,
+            "--plan needs a task that the planner plans for",
+        )
+        .next(["run-loop", "--help"]));
+    }
+    let missing: &[&str] = match args.base {
+        Some(_) => &["--review-only"],
+        None => &["--base", "main", "--review-only"],
+    };
+    Err(Failure::new(
+        Code::BadArguments,
+        "there is nothing to do: neither a task, nor --plan-file, nor --review-only",
+    )
+    .next(with(line, missing)))
+}
+
+/// With `--review-only` nothing is implemented, so that no plan is loaded.
+fn plan(args: &LoopArgs) -> PlanOption {
+    match &args.plan_file {
+        Some(path) if !args.review_only => PlanOption::File(path.clone()),
+        None if args.plan => PlanOption::Planner,
+        Some(_) | None => PlanOption::Nobody,
+    }
 }
 
 fn conflicts(args: &LoopArgs, task: bool, line: &[String]) -> Result<(), Failure> {
@@ -127,6 +154,18 @@ fn conflicts(args: &LoopArgs, task: bool, line: &[String]) -> Result<(), Failure
             "--plan",
         );
     }
+    let answers = args.creator.is_some() || !args.review_only;
+    let idle = [
+        ("--planner", args.planner.is_some()),
+        ("--arbiter", args.arbiter.is_some()),
+    ];
+    if let Some((option, _)) = idle.into_iter().find(|(_, given)| *given && !answers) {
+        let message = format!(
+            "--review-only with {option} and without --creator: nobody answers findings, so that \
+             nothing is planned and nothing disputed"
+        );
+        return conflict(&message, option);
+    }
     if args.plan && args.plan_file.is_some() {
         return conflict(
             "--plan with --plan-file: one writes the plan, the other brings it",
@@ -139,11 +178,6 @@ fn conflicts(args: &LoopArgs, task: bool, line: &[String]) -> Result<(), Failure
 /// Options of later versions, each with what it would take to leave it out.
 fn not_built(args: &LoopArgs, line: &[String]) -> Result<(), Failure> {
     let given = [
-        ("--creator", args.creator.is_some()),
-        ("--planner", args.planner.is_some()),
-        ("--arbiter", args.arbiter.is_some()),
-        ("--plan", args.plan),
-        ("--plan-file", args.plan_file.is_some() && !args.review_only),
         ("--wait-open-jobs", args.wait_open_jobs),
         ("--max-cost", args.max_cost.is_some()),
         ("--max-wall", args.max_wall.is_some()),
@@ -152,7 +186,9 @@ fn not_built(args: &LoopArgs, line: &[String]) -> Result<(), Failure> {
         None => Ok(()),
         Some((option, _)) => Err(Failure::new(
             Code::NotBuilt,
-            format!("this version of run-loop does not have {option} yet; what works is --review-only with --reviewer"),
+            format!(
+                "this version of run-loop does not have {option} yet; the line works without it"
+            ),
         )
         .next(without_option(line, option))),
     }
@@ -216,6 +252,15 @@ fn overrides(args: &LoopArgs, environment: &Environment) -> Result<Vec<Override>
             "reviewers",
             json!(args.reviewer),
         ));
+    }
+    for (name, key, agent) in [
+        ("--creator", "creator", &args.creator),
+        ("--planner", "planner", &args.planner),
+        ("--arbiter", "arbiter", &args.arbiter),
+    ] {
+        if let Some(agent) = agent {
+            all.push(value(Layer::Flag, name, "roles", key, json!(agent)));
+        }
     }
     Ok(all)
 }

@@ -194,7 +194,7 @@ fn same_rules(
     let BaseSpec::MergeBase { given, .. } = &spec.base else {
         return Ok(());
     };
-    let (_, now, _) = validate::resolve_base(git, repository, given)?;
+    let (_, now, _) = validate::resolve_base(git, repository, Some(given))?;
     let file = sources::base_file(git, &repository.git_dir, &now)?;
     let bytes = file.as_ref().map(|file| file.bytes.clone());
     let same_file = match judged_by(state) {

@@ -5,31 +5,27 @@
 //! read once the base is known, and its mistakes are usage errors all the same.
 
 use std::ffi::OsString;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::agent::{command, find};
 use crate::cli::args::review::LoopArgs;
 use crate::cli::environment::Environment;
-use crate::cli::options::{self, Options};
-use crate::cli::{locate, sources};
-use crate::config::agents::PROFILES;
+use crate::cli::options::{self, Options, PlanOption};
+use crate::cli::{locate, notices, plan_source, sources, text_file};
+use crate::config::roles::{self, Asked, Cast};
 use crate::config::settings::BaseRule;
 use crate::config::sources::{File, Sources};
 use crate::config::world::{Programs, World};
 use crate::config::{Config, load, panel, rules};
-use crate::domain::agent::AgentKind;
+use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::domain::oid::Oid;
-use crate::domain::run_spec::{BaseSpec, PlanSource, RunSpec};
+use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::domain::slot::Slot;
 use crate::domain::time::Stamp;
 use crate::git::{Git, Repository, base};
-
-/// A task file larger than this is refused.
-const TASK_CAP: u64 = 256 * 1024;
 
 /// A run that can start.
 #[derive(Debug, Clone)]
@@ -70,7 +66,7 @@ pub fn validate(
     let cache_root = environment.cache_root()?;
     let place = locate::locate(environment, args.worktree.as_deref())?;
     let (git, repository) = (place.git, place.source);
-    let (mut base, merge_base, head) = resolve_base(&git, &repository, &options.base)?;
+    let (mut base, merge_base, head) = resolve_base(&git, &repository, options.base.as_deref())?;
 
     let mut layers = sources::sources(environment, &git, &repository, &merge_base)?;
     layers.overrides.clone_from(&options.overrides);
@@ -78,48 +74,45 @@ pub fn validate(
     rules::built(&config)?;
     if config.settings.review.base == BaseRule::Ancestor {
         let rule = base::BaseRule::Ancestor;
-        base = base::resolve(&git, &repository, Some(&options.base), rule)?;
+        base = base::resolve(&git, &repository, options.base.as_deref(), rule)?;
     }
-    let panel = panel_of(
-        &config,
-        &options,
-        environment,
-        &git,
-        &repository,
-        &merge_base,
-    )?;
-    runnable(&panel, environment)?;
+    let read_base = |path: &str| sources::at_base(&git, &repository.git_dir, &merge_base, path);
+    // Relative paths never get here: they name programs of the repository.
+    let find = |program: &str| find::program(program, environment.path(), Path::new("/"));
+    let world = World {
+        repository: &[
+            repository.source_root.clone(),
+            repository.control_root.clone(),
+        ],
+        read_base: &read_base,
+        programs: Programs::Found(&find),
+    };
+    let cast = roles::cast(&config, &world, asked(args, &options))?;
+    let panel = panel_of(&config, &options, &world, cast.creator.as_ref())?;
+    runnable(&panel, &cast, environment)?;
     let policy = rules::policy(&config)?;
     let review = rules::review(&config, options.isolation, options.remote_diff_only)?;
-    let read_base = |path: &str| sources::at_base(&git, &repository.git_dir, &merge_base, path);
     let declared = panel::declared(&base_alone(layers.base_file)?, &read_base)?;
     panel::reaches(&panel, &policy, review.quorum, &declared)?;
     panel::admits_remote(&panel, options.remote_diff_only, &options.argv)?;
 
-    let text = |path: &Path| {
-        path.to_str()
-            .map(str::to_owned)
-            .ok_or_else(|| not_utf8(path))
-    };
-    let mut notices = options.notices;
-    notices.extend(config.notices.iter().cloned());
-    notices.extend(idle_agents(&panel, environment));
+    let mut told = options.notices.clone();
+    told.extend(config.notices.iter().cloned());
+    told.extend(cast.notices);
+    told.extend(notices::idle_agents(&panel, environment));
     let spec = RunSpec {
         loop_id: LoopId::mint(stamp, "loop"),
-        command: options.argv,
-        task: match &options.task_file {
-            Some(path) => Some(task_file(&repository.control_root.join(path))?),
-            None => options.task,
-        },
+        command: options.argv.clone(),
+        task: task(&options, &repository)?,
         source_root: text(&repository.source_root)?,
         control_root: text(&repository.control_root)?,
         common_dir: text(&repository.common_dir)?,
         base,
-        creator: None,
-        planner: None,
-        arbiter: None,
+        creator: cast.creator,
+        planner: cast.planner,
+        arbiter: cast.arbiter,
         review_only: args.review_only,
-        plan: PlanSource::Nobody,
+        plan: plan_source::read(&options.plan, &repository, environment)?,
         panel,
         review,
         checks: rules::checks(&config)?,
@@ -134,6 +127,8 @@ pub fn validate(
         config_sha256: config.sha256,
         engine_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
+    told.extend(notices::plan(&spec));
+    told.extend(notices::range(&git, &repository, &spec));
     Ok(Validated {
         spec,
         git,
@@ -141,21 +136,44 @@ pub fn validate(
         merge_base,
         head,
         cache_root,
-        notices,
+        notices: told,
     })
+}
+
+/// What the command line alone decides of who works.
+fn asked<'a>(args: &LoopArgs, options: &'a Options) -> Asked<'a> {
+    Asked {
+        review_only: args.review_only,
+        creator: options.creator.as_deref(),
+        arbiter_named: options.arbiter_named,
+        plan: options.plan == PlanOption::Planner,
+    }
+}
+
+/// The task; a file of it is found from the control root.
+fn task(options: &Options, repository: &Repository) -> Result<Option<String>, Failure> {
+    match &options.task_file {
+        Some(path) => {
+            let path = repository.control_root.join(path);
+            text_file::read("--task-file", &path).map(Some)
+        }
+        None => Ok(options.task.clone()),
+    }
 }
 
 /// Resolves `--base`: with the commit whose configuration counts, and HEAD.
 pub(crate) fn resolve_base(
     git: &Git,
     repository: &Repository,
-    given: &str,
+    given: Option<&str>,
 ) -> Result<(BaseSpec, Oid, Oid), Failure> {
-    let spec = base::resolve(git, repository, Some(given), base::BaseRule::MergeBase)?;
+    let spec = base::resolve(git, repository, given, base::BaseRule::MergeBase)?;
     let head = base::head(git, repository)?;
     let merge_base = match &spec {
         BaseSpec::StartHead { head } => head.clone(),
-        BaseSpec::MergeBase { tip, .. } => base::merge_base(git, repository, given, tip, &head)?.0,
+        BaseSpec::MergeBase { given, tip, .. } => {
+            base::merge_base(git, repository, given, tip, &head)?.0
+        }
     };
     Ok((spec, merge_base, head))
 }
@@ -171,24 +189,13 @@ pub(crate) fn base_alone(base_file: Option<File>) -> Result<Config, Failure> {
 fn panel_of(
     config: &Config,
     options: &Options,
-    environment: &Environment,
-    git: &Git,
-    repository: &Repository,
-    merge_base: &Oid,
+    world: &World<'_>,
+    creator: Option<&Agent>,
 ) -> Result<Vec<Slot>, Failure> {
-    let read_base = |path: &str| sources::at_base(git, &repository.git_dir, merge_base, path);
-    // Relative paths never get here: they name programs of the repository.
-    let find = |program: &str| find::program(program, environment.path(), Path::new("/"));
-    let roots = [
-        repository.source_root.clone(),
-        repository.control_root.clone(),
-    ];
-    let world = World {
-        repository: &roots,
-        read_base: &read_base,
-        programs: Programs::Found(&find),
-    };
-    panel::slots(config, &world).map_err(|failure| {
+    if let Some(creator) = creator.filter(|_| !panel::is_stated(config)) {
+        return panel::self_review(config, world, creator);
+    }
+    panel::slots(config, world).map_err(|failure| {
         if failure.code == Code::EmptyPanel {
             // The line that was given, with somebody who reviews.
             let next = options::with(&options.argv, &["--reviewer", "checks"]);
@@ -201,10 +208,13 @@ fn panel_of(
 
 /// Asks of every agent, fallbacks too, what would otherwise be found when its turn comes
 /// (scenario T-062).
-fn runnable(panel: &[Slot], environment: &Environment) -> Result<(), Failure> {
+fn runnable(panel: &[Slot], cast: &Cast, environment: &Environment) -> Result<(), Failure> {
     let agents = panel
         .iter()
-        .flat_map(|slot| std::iter::once(&slot.agent).chain(&slot.fallback));
+        .flat_map(|slot| std::iter::once(&slot.agent).chain(&slot.fallback))
+        .chain(&cast.creator)
+        .chain(&cast.planner)
+        .chain(&cast.arbiter);
     for agent in agents {
         match &agent.kind {
             AgentKind::Command(program) => {
@@ -216,59 +226,15 @@ fn runnable(panel: &[Slot], environment: &Environment) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Agents that are installed and not used, when nobody reads: named, never started.
-fn idle_agents(panel: &[Slot], environment: &Environment) -> Option<String> {
-    if panel.iter().any(Slot::is_reader) {
-        return None;
-    }
-    let found: Vec<&str> = PROFILES
-        .into_iter()
-        .filter(|name| find::program(name, environment.path(), Path::new("/")).is_ok())
-        .collect();
-    (!found.is_empty()).then(|| {
-        format!(
-            "only `checks` reviews, which reads nothing; found on PATH and not started: {} \
-             (define one as `kind: command` and name it with --reviewer)",
-            found.join(", ")
+/// A path of a run's record.
+pub(super) fn text(path: &Path) -> Result<String, Failure> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Failure::new(
+            Code::StateUnwritable,
+            format!(
+                "the path {} is not UTF-8, which a run's record needs",
+                path.display()
+            ),
         )
     })
-}
-
-/// The task, from a regular file that is not too large and not blank.
-fn task_file(path: &Path) -> Result<String, Failure> {
-    let refused = |what: &dyn std::fmt::Display| {
-        Failure::new(
-            Code::BadValue,
-            format!("--task-file {}: {what}", path.display()),
-        )
-        .next(["ls".to_owned(), "-l".to_owned(), path.display().to_string()])
-    };
-    let data = fs_err::metadata(path).map_err(|error| refused(&error))?;
-    if !data.is_file() {
-        return Err(refused(&"it is no regular file"));
-    }
-    if data.len() > TASK_CAP {
-        return Err(refused(&format!(
-            "it has {} bytes; {TASK_CAP} are allowed",
-            data.len()
-        )));
-    }
-    let mut text = String::new();
-    fs_err::File::open(path)
-        .and_then(|file| file.take(TASK_CAP).read_to_string(&mut text))
-        .map_err(|error| refused(&error))?;
-    if text.trim().is_empty() {
-        return Err(refused(&"it is blank"));
-    }
-    Ok(text)
-}
-
-fn not_utf8(path: &Path) -> Failure {
-    Failure::new(
-        Code::StateUnwritable,
-        format!(
-            "the path {} is not UTF-8, which a run's record needs",
-            path.display()
-        ),
-    )
 }

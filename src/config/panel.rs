@@ -42,6 +42,41 @@ pub fn slots(config: &Config, world: &World<'_>) -> Result<Vec<Slot>, Failure> {
         .collect()
 }
 
+/// Whether somebody is named who reviews.
+#[must_use]
+pub fn is_stated(config: &Config) -> bool {
+    let stated = &config.settings.roles.reviewers;
+    stated.as_ref().is_some_and(|entries| !entries.is_empty())
+}
+
+/// The panel of a run with a creator and no reviewer: the creator reviews its own work, joined by
+/// `checks` (row M-012).
+///
+/// # Errors
+/// What an agent of it is refused for.
+pub fn self_review(
+    config: &Config,
+    world: &World<'_>,
+    creator: &Agent,
+) -> Result<Vec<Slot>, Failure> {
+    let entry = |agent: &str| ReviewerEntry {
+        agent: agent.to_owned(),
+        name: None,
+        instructions: Vec::new(),
+        fallback: Vec::new(),
+        coverage: None,
+    };
+    Ok(vec![
+        slot(
+            config,
+            world,
+            &entry(&creator.name),
+            SlotName::self_review(),
+        )?,
+        slot(config, world, &entry(CHECKS), SlotName::checks())?,
+    ])
+}
+
 /// The slots as this configuration alone defines them: for the gate, and for slots that the
 /// policy requires. Programs are not looked for; a slot that no run could open as it stands there
 /// is left out, so that nothing can be approved in its name.

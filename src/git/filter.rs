@@ -49,6 +49,10 @@ impl Forbidden {
         Self { names }
     }
 
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
     /// Makes a command unable to run any of them.
     pub(crate) fn bar(&self, mut command: Command) -> Command {
         // By variables and not by `-c`, which cannot say a name that holds a `=`.

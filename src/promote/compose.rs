@@ -240,7 +240,7 @@ fn rulings(round: &ApprovedRound, passed: &Passed<'_>) -> Vec<SettledFinding> {
     blocking
         .filter_map(|claim| ledger::settled(round, passed.ended.job.id, claim))
         .map(|(finding, ruling)| SettledFinding {
-            finding: finding.id,
+            finding: finding.id.to_string(),
             title: finding.claim.title.clone(),
             ruling: ruling.ruling,
             note: ruling.note.clone(),

@@ -158,7 +158,10 @@ fn unbarred(round: &ApprovedRound) -> Result<(), Failure> {
     }
     let bar = round.spec.review.fail_on;
     let jobs = round.slots.iter().flat_map(|slot| &slot.jobs);
-    match jobs.into_iter().find(|ended| claims_not_pass(round, ended, bar)) {
+    match jobs
+        .into_iter()
+        .find(|ended| claims_not_pass(round, ended, bar))
+    {
         Some(ended) => Err(Failure::new(
             Code::NotPassUnexplained,
             format!(

@@ -7,7 +7,7 @@ use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::digest::Digest;
 use crate::domain::evidence::{Evidence, UnreviewedKind};
 use crate::domain::finding::Claim;
-use crate::domain::id::{FindingId, JobId, LoopId, RoundNumber};
+use crate::domain::id::{JobId, LoopId, RoundNumber};
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::RulingKind;
 use crate::domain::oid::Oid;
@@ -103,9 +103,8 @@ pub struct Sidecar {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SettledFinding {
-    /// Its number in the run.
-    #[schemars(with = "String")]
-    pub finding: FindingId,
+    /// Its number in the run, as it is shown: `F-1`.
+    pub finding: String,
     /// Its title.
     pub title: String,
     /// What was ruled: `withdrawn` by its reviewer, or `overruled` by the arbiter.

@@ -23,10 +23,7 @@ fn options_of_later_versions_end_2_and_are_left_out_of_the_next_command() {
     let machine = Machine::new();
     let without = "run-loop --base main --review-only";
     for option in [
-        &["--creator", "a"][..],
-        &["--planner", "a"],
-        &["--arbiter=a"],
-        &["--wait-open-jobs"],
+        &["--wait-open-jobs"][..],
         &["--max-cost", "3.50"],
         &["--max-wall", "60"],
     ] {
@@ -35,16 +32,9 @@ fn options_of_later_versions_end_2_and_are_left_out_of_the_next_command() {
         assert_eq!(machine.refuses(&args, 2, "RL0012", name), without);
     }
     machine.refuses(
-        &["--base", "main", "add a parser"],
+        &["add a parser", "--creator", "a", "--max-wall", "60"],
         2,
         "RL0012",
-        "does not write them yet",
-    );
-    machine.refuses(&["add a parser", "--plan"], 2, "RL0012", "--plan");
-    machine.refuses(
-        &["add a parser", "--plan-file", "p.md"],
-        2,
-        "RL0012",
-        "--plan-file",
+        "--max-wall",
     );
 }

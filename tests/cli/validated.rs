@@ -16,7 +16,7 @@ use run_loop::domain::time::{Stamp, Timestamp};
 use crate::machine::Machine;
 use crate::support::repo::git;
 
-fn read(
+pub(crate) fn read(
     machine: &Machine,
     folder: &Path,
     args: &[&str],

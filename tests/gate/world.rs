@@ -141,7 +141,7 @@ impl World {
             notices: Vec::new(),
         }
     }
-    fn stored(&self, bytes: &str) -> Stored {
+    pub(crate) fn stored(&self, bytes: &str) -> Stored {
         let sha256 = Digest::of(bytes.as_bytes());
         self.artifacts
             .borrow_mut()
@@ -151,7 +151,7 @@ impl World {
             bytes: bytes.len() as u64,
         }
     }
-    fn settled(&self, slot: &Slot, stamp: &Stamp, by: PassedBy) -> SettledSlot {
+    pub(crate) fn settled(&self, slot: &Slot, stamp: &Stamp, by: PassedBy) -> SettledSlot {
         let id = JobId::mint(stamp, slot.name.as_str());
         let job = Job {
             id,

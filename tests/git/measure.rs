@@ -1,8 +1,9 @@
 //! Measuring again: what moved, what did not, and what we cannot know.
 
 use run_loop::domain::code::Code;
-use run_loop::domain::identity::Trip;
+use run_loop::domain::identity::{Remeasured, Trip};
 use run_loop::domain::path::RepoPath;
+use run_loop::git::restore;
 
 use crate::support::repo::{self, Repo};
 use crate::support::source::{Source, git};
@@ -54,6 +55,60 @@ fn committing_what_is_reviewed_is_not_stale() {
     let drift = again.drift_from(&pin);
     assert!(!drift.is_stale());
     assert_eq!(drift.trips, []);
+}
+
+/// Design, section 4: uncommitted edits that a job lost are told, each with what brings it back.
+#[test]
+fn lost_edits_are_named_with_their_restoring_command() {
+    let repo = feature();
+    repo.write("gone", "x");
+    repo.commit("a file");
+    repo.write("src/lib.rs", "// mine\n");
+    repo.write("README.md", "mine\n");
+    repo.write("new \n.txt", "mine too\n");
+    repo.write("kept.txt", "kept\n");
+    std::fs::remove_file(repo.root().join("gone")).unwrap();
+    let source = Source::of(&repo, "main");
+    let pin = source.pin();
+    assert_eq!(source.measure(&pin).lost, []);
+    // Written over is not gone: it may be work on top of it.
+    repo.write("README.md", "mine and theirs\n");
+    repo.git(&["checkout", "-q", "--", "src/lib.rs", "gone"]);
+    std::fs::remove_file(repo.root().join("new \n.txt")).unwrap();
+    let lost = source.measure(&pin).lost;
+    let expected = ["new \n.txt", "src/lib.rs"].map(RepoPath::from);
+    assert_eq!(lost, expected);
+    let restored = lost.iter().map(|path| {
+        let words = restore::command(source.store.git_dir(), &pin, path);
+        assert_eq!(words[0], "git");
+        let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+        repo::git(repo.root(), &words)
+    });
+    assert_eq!(restored.collect::<Vec<_>>(), ["mine too", "// mine"]);
+}
+
+#[test]
+fn an_edit_that_was_committed_is_not_lost_and_a_branch_that_was_left_is_told() {
+    let repo = feature();
+    repo.write("src/lib.rs", "// mine\n");
+    repo.write("new.txt", "x");
+    let source = Source::of(&repo, "main");
+    let pin = source.pin();
+    repo.git(&["checkout", "-q", "-b", "away"]);
+    repo.commit("all of it");
+    let again = source.measure(&pin);
+    assert_eq!(again.lost, []);
+    assert_eq!(again.branch_switched(&pin), Some("refs/heads/away"));
+    repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    let lost = source.measure(&pin).lost;
+    assert_eq!(lost, ["new.txt", "src/lib.rs"].map(RepoPath::from));
+    repo.git(&["checkout", "-q", "feature"]);
+    assert_eq!(source.measure(&pin).branch_switched(&pin), None);
+    // As an older journal holds it.
+    let mut old = serde_json::to_value(source.measure(&pin)).unwrap();
+    old.as_object_mut().unwrap().remove("lost");
+    let old: Remeasured = serde_json::from_value(old).unwrap();
+    assert_eq!(old.lost, []);
 }
 
 #[test]

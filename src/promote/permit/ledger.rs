@@ -40,8 +40,7 @@ pub(super) fn ruling<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<
             | Reading::Silent => None,
         })
         .flat_map(|(job, rulings)| rulings.iter().map(move |ruling| (job, ruling)))
-        .filter(|(_, ruling)| ruling.finding == finding.id)
-        .last()?;
+        .rfind(|(_, ruling)| ruling.finding == finding.id)?;
     let may = match (finding.disposition, ruling.ruling) {
         (Disposition::Withdrawn, RulingKind::Withdrawn) => {
             job.role == Role::Readjudicate && job.slot == finding.slot

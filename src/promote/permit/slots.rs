@@ -119,11 +119,7 @@ fn passes_by(
 
 /// By which rulings a NOT PASS passes its slot: each of its blocking findings must be withdrawn or
 /// overruled, and the report must have had full coverage, whatever its contract.
-fn passes_by_rulings(
-    round: &ApprovedRound,
-    ended: &EndedJob,
-    review: &Review,
-) -> Option<PassedBy> {
+fn passes_by_rulings(round: &ApprovedRound, ended: &EndedJob, review: &Review) -> Option<PassedBy> {
     if review.coverage != Coverage::Full {
         return None;
     }

@@ -1,0 +1,70 @@
+//! What is told before a run starts, beside its first line.
+
+use std::path::Path;
+
+use crate::agent::find;
+use crate::cli::environment::Environment;
+use crate::config::agents::PROFILES;
+use crate::domain::run_spec::{BaseSpec, PlanSource, RunSpec};
+use crate::domain::slot::Slot;
+use crate::git::{Git, Repository, uncommitted};
+
+/// Which plan is worked by and where it came from, or that there is none (row M-045).
+pub(super) fn plan(spec: &RunSpec) -> Option<String> {
+    if spec.review_only {
+        return None;
+    }
+    let planner = spec
+        .planner
+        .as_ref()
+        .map_or("", |agent| agent.name.as_str());
+    Some(match &spec.plan {
+        PlanSource::Nobody => "no plan is loaded: the creator plans by itself".to_owned(),
+        PlanSource::Planner => format!("the planner {planner} writes the plan first"),
+        PlanSource::File { path, sha256, .. } => {
+            format!("the plan is loaded from {path} (sha256 {sha256})")
+        }
+    })
+}
+
+/// Without `--base`: the uncommitted edits that are in the range before anybody wrote.
+pub(super) fn range(git: &Git, repository: &Repository, spec: &RunSpec) -> Option<String> {
+    let BaseSpec::StartHead { head } = &spec.base else {
+        return None;
+    };
+    let start = format!("without --base the range starts at HEAD, {head}");
+    // What cannot be listed is in the range all the same; the snapshot decides, not this.
+    let Ok(Some(paths)) = uncommitted::paths(git, repository, &spec.allow_filters) else {
+        return Some(format!("{start}; uncommitted edits, if any, are in it"));
+    };
+    if paths.is_empty() {
+        return Some(format!("{start}; there are no uncommitted edits"));
+    }
+    let shown: Vec<String> = paths.iter().take(20).map(ToString::to_string).collect();
+    let more = match paths.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "{start}; uncommitted edits that are already in it: {}{more}",
+        shown.join(", ")
+    ))
+}
+
+/// Agents that are installed and not used, when nobody reads: named, never started.
+pub(super) fn idle_agents(panel: &[Slot], environment: &Environment) -> Option<String> {
+    if panel.iter().any(Slot::is_reader) {
+        return None;
+    }
+    let found: Vec<&str> = PROFILES
+        .into_iter()
+        .filter(|name| find::program(name, environment.path(), Path::new("/")).is_ok())
+        .collect();
+    (!found.is_empty()).then(|| {
+        format!(
+            "only `checks` reviews, which reads nothing; found on PATH and not started: {} \
+             (define one as `kind: command` and name it with --reviewer)",
+            found.join(", ")
+        )
+    })
+}
