@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use clap::Parser as _;
 
 use crate::cli::args::config::ConfigCommand;
+use crate::cli::args::skills::SkillsCommand;
 use crate::cli::args::worktree::WorktreeCommand;
 use crate::cli::args::{Cli, Command, Format};
 use crate::cli::environment::Environment;
@@ -40,6 +41,7 @@ mod resume;
 mod running;
 mod schema;
 pub mod show;
+mod skills_install;
 mod sources;
 pub mod status;
 mod task;
@@ -117,6 +119,9 @@ fn dispatch(
             worktree::remove(&args, environment, format)
         }
         Some(Command::Cleanup(args)) => cleanup::run(&args, environment, format),
+        Some(Command::Skills(SkillsCommand::Install(args))) => {
+            skills_install::run(&args, environment, format)
+        }
         Some(Command::Later(command)) => {
             let (name, instead) = command.instead();
             Err(later::command(name, instead.iter().copied()))
@@ -138,6 +143,7 @@ fn format_of(cli: &Cli) -> Option<Format> {
         Some(Command::Worktree(WorktreeCommand::Prepare(args))) => args.output.format,
         Some(Command::Worktree(WorktreeCommand::Remove(args))) => args.output.format,
         Some(Command::Cleanup(args)) => args.output.format,
+        Some(Command::Skills(SkillsCommand::Install(args))) => args.output.format,
         Some(
             Command::Config(ConfigCommand::Trust(_))
             | Command::Demo(_)

@@ -18,6 +18,8 @@ mod later;
 mod machine;
 #[path = "cli/refused.rs"]
 mod refused;
+#[path = "cli/skills.rs"]
+mod skills;
 #[path = "cli/usage.rs"]
 mod usage;
 #[path = "cli/validated.rs"]

@@ -11,6 +11,7 @@ pub mod gate;
 pub mod history;
 pub mod later;
 pub mod review;
+pub mod skills;
 pub mod worktree;
 
 /// Review a change with agents, and prove which exact content was approved
@@ -73,6 +74,9 @@ pub enum Command {
     Worktree(worktree::WorktreeCommand),
     /// Remove what dead runs left, and nothing else
     Cleanup(cleanup::CleanupArgs),
+    /// Install skills for agents
+    #[command(subcommand)]
+    Skills(skills::SkillsCommand),
     /// Commands of later versions, known so that a typo is not taken for a task.
     #[command(flatten)]
     Later(later::LaterCommand),

@@ -145,6 +145,8 @@ codes! {
     WorktreeAtRisk = "RL0129", Refused;
     /// The folder is no working tree that can be removed.
     WorktreeNotRemovable = "RL0130", Refused;
+    /// A skill cannot be installed.
+    SkillBlocked = "RL0131", Refused;
     /// The run is over.
     RunIsOver = "RL0140", Refused;
     /// The content moved during the last round.

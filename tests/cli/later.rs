@@ -6,7 +6,7 @@ use crate::machine::Machine;
 fn commands_of_later_versions_end_2_and_name_what_helps() {
     let machine = Machine::new();
     for name in [
-        "init", "doctor", "agents", "events", "hook", "report", "job", "skills",
+        "init", "doctor", "agents", "events", "hook", "report", "job",
     ] {
         machine.refuses(&[name], 2, "RL0012", &format!("`{name}`"));
         machine.refuses(

@@ -27,9 +27,6 @@ pub enum LaterCommand {
     /// Delegate single jobs
     #[command(hide = true)]
     Job(Rest),
-    /// Install skills
-    #[command(hide = true)]
-    Skills(Rest),
 }
 
 impl LaterCommand {
@@ -44,7 +41,6 @@ impl LaterCommand {
             Self::Hook(_) => ("hook", &["run-loop", "gate", "--help"]),
             Self::Report(_) => ("report", &["run-loop", "show"]),
             Self::Job(_) => ("job", &["run-loop", "status"]),
-            Self::Skills(_) => ("skills", &["run-loop", "--help"]),
         }
     }
 }
