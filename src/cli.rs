@@ -27,6 +27,7 @@ pub mod environment;
 mod explain;
 mod gate;
 pub mod history;
+mod job;
 mod later;
 pub mod list;
 mod locate;
@@ -118,6 +119,7 @@ fn dispatch(
         Some(Command::Worktree(WorktreeCommand::Remove(args))) => {
             worktree::remove(&args, environment, format)
         }
+        Some(Command::Job(command)) => job::run(&command, argv, environment, format),
         Some(Command::Cleanup(args)) => cleanup::run(&args, environment, format),
         Some(Command::Skills(SkillsCommand::Install(args))) => {
             skills_install::run(&args, environment, format)
@@ -142,6 +144,7 @@ fn format_of(cli: &Cli) -> Option<Format> {
         Some(Command::Config(ConfigCommand::Show(args))) => args.output.format,
         Some(Command::Worktree(WorktreeCommand::Prepare(args))) => args.output.format,
         Some(Command::Worktree(WorktreeCommand::Remove(args))) => args.output.format,
+        Some(Command::Job(command)) => command.output().format,
         Some(Command::Cleanup(args)) => args.output.format,
         Some(Command::Skills(SkillsCommand::Install(args))) => args.output.format,
         Some(

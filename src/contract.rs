@@ -13,6 +13,7 @@
 //! Tests: `tests/contract.rs`.
 
 mod claims;
+pub mod delegation;
 mod form;
 mod json;
 mod judge;

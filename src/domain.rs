@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod code;
 pub mod control_files;
+pub mod delegation;
 pub mod digest;
 pub mod effect;
 pub mod end;
@@ -19,6 +20,7 @@ pub mod id;
 pub mod identity;
 pub mod isolation;
 pub mod job;
+pub mod job_view;
 pub mod oid;
 pub mod path;
 pub mod policy;

@@ -9,19 +9,23 @@
 //! [`State::is_winding_up`] tells it to stop what is under way. Laws: `tests/engine.rs`.
 
 mod advance;
+mod delegation;
 mod fold;
 mod input;
 mod invariants;
 mod on;
 mod review;
 mod state;
+mod weigh;
 
 pub use advance::advance;
+pub use delegation::{DelegationRecord, JobStatus, Root};
 pub use fold::fold;
 pub use input::{Input, InputKind};
 pub use invariants::{Violation, check};
 pub use review::{SlotProgress, SlotReview};
 pub use state::{Bar, JobRecord, Phase, Review, Stage, State};
+pub use weigh::{Refusal, Weight, weigh};
 
 use crate::domain::event::Event;
 

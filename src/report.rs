@@ -7,6 +7,7 @@
 
 pub mod follow;
 pub mod human;
+pub mod jobs;
 pub mod ndjson;
 pub mod public;
 pub mod run;

@@ -8,6 +8,8 @@
     reason = "a test that cannot go on fails; its modules are its own"
 )]
 
+#[path = "engine/delegations.rs"]
+mod delegations;
 #[path = "engine/model.rs"]
 mod model;
 #[path = "engine/orders.rs"]

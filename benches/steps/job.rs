@@ -101,7 +101,7 @@ async fn job(cache: &Path, tree: &Path) {
     let request = Dispatch {
         agent: &agent,
         command: &command,
-        job: &job,
+        job: (&job).into(),
         folder: &folder,
         prompt: b"Review this.\n",
         tree: Some(tree),

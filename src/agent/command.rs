@@ -14,6 +14,7 @@ use crate::agent::report_file::{REPORT_CAP, ReportFile};
 use crate::domain::agent::{Agent, CommandAgent, PromptChannel, ReportChannel};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
+use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::job::{Ended, Job};
 use crate::process::command::Command;
 use crate::process::guard::{GuardProgram, Probe, attach, probe};
@@ -26,8 +27,8 @@ pub struct Dispatch<'a> {
     pub agent: &'a Agent,
     /// How its program is started.
     pub command: &'a CommandAgent,
-    /// The job.
-    pub job: &'a Job,
+    /// The job, as its variables name it.
+    pub job: Named,
     /// The job's folder, made for it and not used before.
     pub folder: &'a JobFolder,
     /// The prompt, the same bytes as in the folder.
@@ -40,6 +41,27 @@ pub struct Dispatch<'a> {
     pub budget: Duration,
     /// The program that guards it; `GuardProgram::own()` in the program itself.
     pub guard: &'a GuardProgram,
+}
+
+/// What a job's variables say of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Named {
+    /// The job.
+    pub id: JobId,
+    /// What for.
+    pub role: &'static str,
+    /// In which round; a delegated job is in none.
+    pub round: Option<RoundNumber>,
+}
+
+impl From<&Job> for Named {
+    fn from(job: &Job) -> Self {
+        Self {
+            id: job.id,
+            role: job.role.as_str(),
+            round: Some(job.round),
+        }
+    }
 }
 
 /// Runs the job to its end and reads what it handed over.
@@ -99,6 +121,7 @@ fn dispatched(command: &CommandAgent, folder: &JobFolder, done: Supervised) -> D
     };
     Dispatched {
         ended: done.ended,
+        gone: done.gone,
         report,
         unusable,
         stderr_tail: shown(&done.stderr.last),
@@ -180,8 +203,10 @@ impl Dispatch<'_> {
         command = command
             .env("TMPDIR", self.folder.temporary())
             .env("RUN_LOOP_JOB_ID", self.job.id.to_string())
-            .env("RUN_LOOP_JOB_ROLE", self.job.role.as_str())
-            .env("RUN_LOOP_JOB_ROUND", self.job.round.to_string());
+            .env("RUN_LOOP_JOB_ROLE", self.job.role);
+        if let Some(round) = self.job.round {
+            command = command.env("RUN_LOOP_JOB_ROUND", round.to_string());
+        }
         if self.command.prompt == PromptChannel::Stdin {
             command = command.stdin(self.prompt);
         }

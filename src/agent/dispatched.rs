@@ -9,6 +9,8 @@ use crate::process::captured::CapturedFile;
 pub struct Dispatched {
     /// How it ended.
     pub ended: Ended,
+    /// Whether every process of it is proven gone.
+    pub gone: bool,
     /// The report's bytes, from the agent's one channel. Also kept of a job that failed: what it
     /// claims must not vanish.
     pub report: Option<Vec<u8>>,
@@ -28,6 +30,7 @@ impl Dispatched {
     pub(crate) fn empty(ended: Ended) -> Self {
         Self {
             ended,
+            gone: true,
             report: None,
             unusable: None,
             stdout: None,

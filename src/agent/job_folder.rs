@@ -11,11 +11,12 @@ use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId};
+use crate::store::mailbox::{CARD, Card, INBOX, OUTBOX};
 
 const PROMPT: &str = "prompt.md";
 const EVIDENCE: &str = "evidence";
 const REPORT: &str = "report.md";
-const INBOX: &str = "inbox";
+
 const TEMPORARY: &str = "tmp";
 const EMPTY: &str = "empty";
 /// In the capture folder: which artifact the prompt is.
@@ -87,7 +88,7 @@ impl JobFolder {
         self.folder.write(PROMPT, prompt)?;
         self.capture
             .write(PROMPT_HASH, Digest::of(prompt).as_str().as_bytes())?;
-        for name in [INBOX, TEMPORARY, EMPTY] {
+        for name in [INBOX, OUTBOX, TEMPORARY, EMPTY] {
             self.folder.make(name)?;
         }
         if let Some(evidence) = evidence {
@@ -95,6 +96,24 @@ impl JobFolder {
             Folder::open(evidence)?.copy_into(&copy)?;
         }
         Ok(())
+    }
+
+    /// Tells the job who it is: what its messages must carry.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn tell(&self, card: &Card) -> Result<(), Failure> {
+        let written = card
+            .encode()
+            .and_then(|bytes| self.folder.write(CARD, &bytes));
+        written.map_err(|error| {
+            let message = format!(
+                "the folder {} cannot be used: {error}",
+                self.path().display()
+            );
+            let shown = self.path().display().to_string();
+            Failure::new(Code::StateUnwritable, message).next(["ls", "-ld", "--", &shown])
+        })
     }
 
     /// The folder of a job whose engine is dead; `None` where it was not made, or not completed.

@@ -127,13 +127,13 @@ fn read(entries: &[Entry]) -> (Dead, Option<String>) {
                 dead.rounds.insert(round.to_string());
             }
             Event::EffectRequested { effect, .. } => {
-                if let Effect::RunJob { job } = &**effect {
-                    dead.jobs.insert(job.id);
-                }
+                dead.jobs.extend(folder_of(effect));
             }
             Event::RunStarted { .. }
             | Event::RunResumed { .. }
             | Event::StopRequested { .. }
+            | Event::JobRequested { .. }
+            | Event::JobClosed { .. }
             | Event::EffectDone { .. }
             | Event::ReviewOpened { .. }
             | Event::FindingRaised { .. }
@@ -145,16 +145,26 @@ fn read(entries: &[Entry]) -> (Dead, Option<String>) {
             | Event::RunEnded { .. } => {}
         }
     }
-    let open = state.open_effects().filter_map(|(_, effect)| {
-        if let Effect::RunJob { job } = effect {
-            Some(job.id)
-        } else {
-            None
-        }
-    });
+    let open = state
+        .open_effects()
+        .filter_map(|(_, effect)| folder_of(effect));
     dead.open_jobs = open.collect();
     let source_root = state.run.as_ref().map(|run| run.source_root.clone());
     (dead, source_root)
+}
+
+/// The name of the folder that a dispatch works with.
+fn folder_of(effect: &Effect) -> Option<JobId> {
+    match effect {
+        Effect::RunJob { job } => Some(job.id),
+        Effect::Delegate { dispatch } => Some(dispatch.folder),
+        Effect::Pin { .. }
+        | Effect::MakeEvidence { .. }
+        | Effect::OpenTree { .. }
+        | Effect::Measure { .. }
+        | Effect::Promote { .. }
+        | Effect::Release => None,
+    }
 }
 
 /// Whether any guard of the run's jobs lives. Captures lie in `<job>.capture/`, those of the

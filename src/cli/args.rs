@@ -9,6 +9,7 @@ pub mod config;
 pub mod control;
 pub mod gate;
 pub mod history;
+pub mod job;
 pub mod later;
 pub mod review;
 pub mod skills;
@@ -35,7 +36,7 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 approved, 1 NOT PASS, 2 usage, 3 refused, 4 stale, 5 inconclusive, 6 a tool failed, \
-130 interrupted, 143 terminated.
+7 a limit, 126 a job could not be started, 130 interrupted, 143 terminated.
 Every other end than 0 prints a code; `run-loop explain CODE` says what to do.";
 
 /// What is not the loop.
@@ -72,6 +73,9 @@ pub enum Command {
     /// Prepare or remove a working tree
     #[command(subcommand)]
     Worktree(worktree::WorktreeCommand),
+    /// Delegate single jobs to agents
+    #[command(subcommand)]
+    Job(job::JobCommand),
     /// Remove what dead runs left, and nothing else
     Cleanup(cleanup::CleanupArgs),
     /// Install skills for agents

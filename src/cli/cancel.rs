@@ -61,7 +61,7 @@ pub(crate) fn run(
 fn is_cancelled(read: &ReadRun) -> bool {
     match &read.summary.end {
         Some(End::Failed { failure }) => failure.code == Code::Cancelled,
-        Some(End::Approved { .. }) | None => false,
+        Some(End::Approved { .. } | End::Completed { .. }) | None => false,
     }
 }
 

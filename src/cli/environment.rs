@@ -41,6 +41,11 @@ pub const JOB_ID: Variable = Variable {
     name: "RUN_LOOP_JOB_ID",
     meaning: "Set by run-loop in its jobs. A loop that finds it refuses to start.",
 };
+/// Set in jobs; `run-loop job` finds the job's mailbox by it.
+pub const JOB_INBOX: Variable = Variable {
+    name: "RUN_LOOP_JOB_INBOX",
+    meaning: "Set by run-loop in its jobs: where `run-loop job` puts messages.",
+};
 /// Diagnostics.
 pub const LOG: Variable = Variable {
     name: "RUN_LOOP_LOG",
@@ -48,7 +53,9 @@ pub const LOG: Variable = Variable {
 };
 
 /// Every variable of ours that is read.
-pub const VARIABLES: [Variable; 6] = [WORKTREE, MAX_ROUNDS, TIMEOUT, FORMAT, JOB_ID, LOG];
+pub const VARIABLES: [Variable; 7] = [
+    WORKTREE, MAX_ROUNDS, TIMEOUT, FORMAT, JOB_ID, JOB_INBOX, LOG,
+];
 
 /// Options that decide what an approval means and so have no variable: one that was left in an
 /// environment would silently widen or weaken a later review (row M-022, T-033).

@@ -102,6 +102,10 @@ fn human(newest: &[&Listed], all: &[Listed], history: &History<'_>) -> String {
 
 fn standing(row: &RunRow) -> String {
     match (row.state, row.exit, row.code) {
+        // A run of one job: nothing was reviewed.
+        (RunState::Ended, Some(exit), None) if row.slots == 0 => {
+            format!("completed, exit {}", exit.code())
+        }
         (RunState::Ended, Some(exit), None) => {
             let only = if row.readers == 0 {
                 " (checks only)"

@@ -16,7 +16,7 @@ use crate::git::ReviewStore;
 use crate::git::review_tree::ReviewTrees;
 use crate::process::guard::GuardProgram;
 use crate::runtime::{Rim, clock};
-use crate::store::{Artifacts, Inbox, Journal, RunLock, StateFolder};
+use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock, StateFolder};
 
 /// Runs the loop.
 ///
@@ -49,7 +49,9 @@ pub(crate) fn run(
     let journal = Journal::create(&state_folder, run)?;
     let artifacts = Artifacts::open(&state_folder, run)?;
     let inbox = Inbox::open(&state_folder, run)?;
-    let rim = rim(validated, store, artifacts, lock, inbox, environment);
+    let outbox = Outbox::open(&state_folder, run)?;
+    let mail = (inbox, outbox);
+    let rim = rim(validated, store, artifacts, lock, mail, environment);
     let start = InputKind::Start(Box::new(spec));
     running::to_the_end(&state_folder, rim, journal, &[], start, format)
 }
@@ -71,7 +73,7 @@ fn rim(
     store: ReviewStore,
     artifacts: Artifacts,
     lock: RunLock,
-    inbox: Inbox,
+    (inbox, outbox): (Inbox, Outbox),
     environment: &Environment,
 ) -> Rim {
     let Validated {
@@ -90,6 +92,7 @@ fn rim(
         artifacts,
         lock,
         inbox,
+        outbox,
         cache: cache_root,
         guard: GuardProgram::own(),
         environment: environment.variables().clone(),

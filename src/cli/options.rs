@@ -73,12 +73,7 @@ pub(crate) fn read(
         )
         .next(["run-loop", "status"]));
     }
-    let mut line = vec!["run-loop".to_owned()];
-    line.extend(
-        argv.iter()
-            .skip(1)
-            .map(|arg| arg.to_string_lossy().into_owned()),
-    );
+    let line = line(argv);
     let task = task::single(args, argv)?;
     conflicts(args, task.is_some(), &line)?;
     let overrides = overrides(args, environment)?;
@@ -202,21 +197,13 @@ fn overrides(args: &LoopArgs, environment: &Environment) -> Result<Vec<Override>
         key,
         value,
     };
-    let mut all = Vec::new();
-    for (variable, section, key) in [
-        (MAX_ROUNDS, "review", "max-rounds"),
-        (TIMEOUT, "limits", "job-timeout"),
-    ] {
-        if let Some(number) = number(environment, variable)? {
-            all.push(value(
-                Layer::Environment,
-                variable.name,
-                section,
-                key,
-                json!(number),
-            ));
-        }
-    }
+    let mut all = numbers(
+        environment,
+        &[
+            (MAX_ROUNDS, "review", "max-rounds"),
+            (TIMEOUT, "limits", "job-timeout"),
+        ],
+    )?;
     if let Some(rounds) = args.max_rounds {
         all.push(value(
             Layer::Flag,
@@ -260,6 +247,38 @@ fn overrides(args: &LoopArgs, environment: &Environment) -> Result<Vec<Override>
     ] {
         if let Some(agent) = agent {
             all.push(value(Layer::Flag, name, "roles", key, json!(agent)));
+        }
+    }
+    Ok(all)
+}
+
+/// The command line as it can be run again.
+pub(crate) fn line(argv: &[OsString]) -> Vec<String> {
+    let given = argv.iter().skip(1);
+    let given = given.map(|arg| arg.to_string_lossy().into_owned());
+    std::iter::once("run-loop".to_owned())
+        .chain(given)
+        .collect()
+}
+
+/// The options that variables with a number stand for.
+///
+/// # Errors
+/// When one holds no whole number.
+pub(crate) fn numbers(
+    environment: &Environment,
+    variables: &[(Variable, &'static str, &'static str)],
+) -> Result<Vec<Override>, Failure> {
+    let mut all = Vec::new();
+    for (variable, section, key) in variables {
+        if let Some(number) = number(environment, *variable)? {
+            all.push(Override {
+                layer: Layer::Environment,
+                name: variable.name,
+                section,
+                key,
+                value: json!(number),
+            });
         }
     }
     Ok(all)

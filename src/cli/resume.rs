@@ -24,7 +24,7 @@ use crate::process::guard::GuardProgram;
 use crate::report::run::RunReport;
 use crate::runtime::{Rim, clock, restore};
 use crate::store::index::{Index, Listed};
-use crate::store::{Artifacts, Inbox, Journal, RunLock, StateFolder};
+use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock, StateFolder};
 
 /// Goes on with a run, in its own working tree and with its own control root, wherever the
 /// command was started.
@@ -69,6 +69,7 @@ pub(crate) fn run(
         artifacts,
         lock,
         inbox: Inbox::open(state_folder, run)?,
+        outbox: Outbox::open(state_folder, run)?,
         cache,
         guard: GuardProgram::own(),
         environment: environment.variables().clone(),

@@ -10,11 +10,12 @@ use crate::domain::event::Event;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
+use crate::domain::job_view::JobView;
 use crate::domain::summary::RunState;
 use crate::engine::{InputKind, State};
 use crate::report::follow::Follower;
 use crate::report::run::RunReport;
-use crate::report::{human, ndjson};
+use crate::report::{human, jobs, ndjson};
 use crate::runtime::signals::Signals;
 use crate::runtime::{Observer, Rim, clock, drive};
 use crate::store::index::Index;
@@ -42,15 +43,34 @@ pub(crate) fn to_the_end(
     let folder = state_folder.run_path(run);
     let report = RunReport::of(run, summary, RunState::of(summary, false), &folder);
     match format {
+        Format::Human | Format::Json if single(&state).is_some() => {
+            if let Some(view) = single(&state) {
+                output::data(&match format {
+                    Format::Human => jobs::lines(&view, None, clock::now()),
+                    Format::Json | Format::Ndjson => {
+                        ndjson::document(&jobs::document(&view, None))?
+                    }
+                });
+            }
+        }
         // The command itself says why it failed, on stderr.
         Format::Human => output::data(&report.without_end()),
         Format::Json => output::data(&report.json()?),
         Format::Ndjson => {}
     }
     match ended? {
-        End::Approved { .. } => Ok(Exit::Approved),
+        End::Approved { .. } | End::Completed { .. } => Ok(Exit::Approved),
         End::Failed { failure } => Err(failure),
     }
+}
+
+/// The job of a run of one job.
+fn single(state: &State) -> Option<JobView> {
+    let run = state.run.as_ref()?;
+    run.single.as_ref()?;
+    let mut jobs = state.delegations.values();
+    let first = jobs.find(|record| record.submission.parent.is_none())?;
+    Some(first.view(run.loop_id))
 }
 
 /// Drives the run on a runtime of its own. A thread that still waits for a person does not hold

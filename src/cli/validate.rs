@@ -12,6 +12,7 @@ use crate::cli::args::review::LoopArgs;
 use crate::cli::environment::Environment;
 use crate::cli::options::{self, Options, PlanOption};
 use crate::cli::{locate, notices, plan_source, sources, text_file};
+use crate::config::agents;
 use crate::config::roles::{self, Asked, Cast};
 use crate::config::settings::BaseRule;
 use crate::config::sources::{File, Sources};
@@ -124,6 +125,8 @@ pub fn validate(
         allow_filters: args.allow_filter.clone(),
         allow_in_progress: args.allow_in_progress,
         keep_snapshots: args.keep_snapshots,
+        roster: roster(&config, environment, &git, &repository, &merge_base),
+        single: None,
         config_sha256: config.sha256,
         engine_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
@@ -186,6 +189,38 @@ pub(crate) fn base_alone(base_file: Option<File>) -> Result<Config, Failure> {
     })
 }
 
+/// The agents that a job may delegate to: every configured program that can be started here.
+pub(crate) fn roster(
+    config: &Config,
+    environment: &Environment,
+    git: &Git,
+    repository: &Repository,
+    base: &Oid,
+) -> Vec<Agent> {
+    let read_base = |path: &str| sources::at_base(git, &repository.git_dir, base, path);
+    let find = |program: &str| find::program(program, environment.path(), Path::new("/"));
+    let roots = [
+        repository.source_root.clone(),
+        repository.control_root.clone(),
+    ];
+    let world = World {
+        repository: &roots,
+        read_base: &read_base,
+        programs: Programs::Found(&find),
+    };
+    let names = config.settings.agents.keys();
+    names
+        // What cannot be asked is not offered; the panel's own agents were checked before.
+        .filter_map(|name| agents::resolve(config, name, &world).ok())
+        .filter(|agent| match &agent.kind {
+            AgentKind::Command(program) => {
+                command::check(agent, program, environment.variables()).is_ok()
+            }
+            AgentKind::Checks | AgentKind::Human => false,
+        })
+        .collect()
+}
+
 fn panel_of(
     config: &Config,
     options: &Options,
@@ -227,7 +262,7 @@ fn runnable(panel: &[Slot], cast: &Cast, environment: &Environment) -> Result<()
 }
 
 /// A path of a run's record.
-pub(super) fn text(path: &Path) -> Result<String, Failure> {
+pub(crate) fn text(path: &Path) -> Result<String, Failure> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         Failure::new(
             Code::StateUnwritable,

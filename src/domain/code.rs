@@ -84,6 +84,8 @@ codes! {
     PlannerMissing = "RL0020", Usage;
     /// An agent cannot do what it is named for.
     AgentUnfit = "RL0021", Usage;
+    /// No job, or more than one, has that id.
+    UnknownJob = "RL0022", Usage;
     /// The folder is in no git repository.
     NotARepository = "RL0101", Refused;
     /// The repository has no working tree here.
@@ -149,6 +151,8 @@ codes! {
     SkillBlocked = "RL0131", Refused;
     /// The run is over.
     RunIsOver = "RL0140", Refused;
+    /// What was asked about a job was not granted.
+    JobRefused = "RL0141", Refused;
     /// The content moved during the last round.
     SourceMoved = "RL0201", Stale;
     /// The merge base changed or the base was rewound.
@@ -185,6 +189,14 @@ codes! {
     WorktreeFailed = "RL0505", ToolFailed;
     /// Something that a dead run left could not be removed.
     CleanupIncomplete = "RL0506", ToolFailed;
+    /// A job failed.
+    JobFailed = "RL0507", ToolFailed;
+    /// A job could not be started, or its prompt not be written.
+    JobNotStarted = "RL0601", NotStarted;
+    /// A job's budget was spent.
+    JobTimedOut = "RL0701", Limit;
+    /// A job was waited for in vain.
+    WaitTimedOut = "RL0702", Limit;
     /// Interrupted.
     Interrupted = "RL0801", Interrupted;
     /// Terminated.

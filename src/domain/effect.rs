@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::delegation::{Dispatch, DispatchOutcome};
 use crate::domain::digest::Digest;
 use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
@@ -47,6 +48,11 @@ pub enum Effect {
     RunJob {
         /// The job.
         job: Job,
+    },
+    /// Run one dispatch of a delegated job to its end.
+    Delegate {
+        /// The dispatch.
+        dispatch: Dispatch,
     },
     /// Measure again and compare with the round's pin.
     Measure {
@@ -99,6 +105,11 @@ pub enum Outcome {
     JobEnded {
         /// What came back.
         outcome: JobOutcome,
+    },
+    /// Of [`Effect::Delegate`].
+    Delegated {
+        /// What came back.
+        outcome: DispatchOutcome,
     },
     /// Of [`Effect::Measure`].
     Measured {

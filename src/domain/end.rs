@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
+use crate::domain::id::JobId;
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +14,11 @@ pub enum End {
     Approved {
         /// How many slots read the change; 0 means `checks` alone.
         readers: u32,
+    },
+    /// A run of one job whose agent completed it. It approves nothing.
+    Completed {
+        /// The job.
+        job: JobId,
     },
     /// Anything else, with its reason.
     Failed {
@@ -26,7 +32,7 @@ impl End {
     #[must_use]
     pub fn exit(&self) -> Exit {
         match self {
-            Self::Approved { .. } => Exit::Approved,
+            Self::Approved { .. } | Self::Completed { .. } => Exit::Approved,
             Self::Failed { failure } => failure.code.exit(),
         }
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::delegation::{Closed, Fence, JobRequest};
 use crate::domain::effect::{Effect, Outcome};
 use crate::domain::end::End;
 use crate::domain::failure::Failure;
@@ -15,7 +16,7 @@ use crate::domain::slot::SlotName;
 use crate::domain::time::Stamp;
 use crate::domain::verdict::PassedBy;
 
-/// One fact. The first four record an input and carry its stamp; the others were decided from
+/// One fact. The first five record an input and carry its stamp; the others were decided from
 /// the facts before them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
@@ -50,6 +51,25 @@ pub enum Event {
         effect: EffectId,
         /// What came of it.
         outcome: Box<Outcome>,
+    },
+    /// Input: somebody asked for something about delegated jobs, and it was granted.
+    JobRequested {
+        /// When, and its randomness.
+        stamp: Stamp,
+        /// The message: read again it says nothing new.
+        message: MessageId,
+        /// The dispatch that asked; `None` for a person.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<Fence>,
+        /// What was asked.
+        request: Box<JobRequest>,
+    },
+    /// A delegated job was closed by the run itself.
+    JobClosed {
+        /// The job.
+        job: JobId,
+        /// How.
+        closed: Closed,
     },
     /// A round opened.
     RoundOpened {

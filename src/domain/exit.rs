@@ -20,6 +20,10 @@ pub enum Exit {
     Inconclusive,
     /// 6: our own tools failed: git outside measuring, the journal, promotion.
     ToolFailed,
+    /// 7: a limit was reached: time, cost, no progress.
+    Limit,
+    /// 126: a job could not be started, or its prompt not be written.
+    NotStarted,
     /// 130: interrupted by SIGINT.
     Interrupted,
     /// 143: terminated by SIGTERM.
@@ -28,7 +32,7 @@ pub enum Exit {
 
 impl Exit {
     /// Every exit, in the order of its code.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Approved,
         Self::NotPass,
         Self::Usage,
@@ -36,6 +40,8 @@ impl Exit {
         Self::Stale,
         Self::Inconclusive,
         Self::ToolFailed,
+        Self::Limit,
+        Self::NotStarted,
         Self::Interrupted,
         Self::Terminated,
     ];
@@ -51,6 +57,8 @@ impl Exit {
             Self::Stale => 4,
             Self::Inconclusive => 5,
             Self::ToolFailed => 6,
+            Self::Limit => 7,
+            Self::NotStarted => 126,
             Self::Interrupted => 130,
             Self::Terminated => 143,
         }

@@ -94,6 +94,15 @@ pub struct Job {
     pub budget: u64,
 }
 
+impl Job {
+    /// What messages about this job must carry. It tells nothing of the nonce.
+    #[must_use]
+    pub fn token(&self) -> String {
+        let text = format!("dispatch token of {}\n{}", self.id, self.nonce);
+        Digest::of(text.as_bytes()).as_str()[..32].to_owned()
+    }
+}
+
 /// Why a slot is asked (design, section 4).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case", deny_unknown_fields)]

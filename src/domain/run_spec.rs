@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::agent::Agent;
+use crate::domain::delegation::Submission;
 use crate::domain::digest::Digest;
 use crate::domain::id::LoopId;
 use crate::domain::isolation::Isolation;
@@ -61,6 +62,12 @@ pub struct RunSpec {
     pub allow_in_progress: bool,
     /// Whether snapshots are kept as refs in the user's repository (`--keep-snapshots`).
     pub keep_snapshots: bool,
+    /// Agents that a job may delegate to, by their names in the configuration.
+    #[serde(default)]
+    pub roster: Vec<Agent>,
+    /// The job, of a run of one job: such a run reviews nothing and approves nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub single: Option<Submission>,
     /// The hash of the effective configuration.
     pub config_sha256: Digest,
     /// The version of `run-loop`.

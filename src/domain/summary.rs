@@ -136,8 +136,11 @@ impl Summary {
                     });
                 }
             }
-            // That somebody asked shows in the end; a retry shows as one more job.
+            // That somebody asked shows in the end; a retry shows as one more job. Delegated
+            // jobs are told by the engine's state.
             Event::StopRequested { .. }
+            | Event::JobRequested { .. }
+            | Event::JobClosed { .. }
             | Event::ReviewOpened { .. }
             | Event::SlotRetried { .. } => {}
             Event::RoundOpened { round } => self.rounds.push(Round::new(*round)),
@@ -224,6 +227,7 @@ impl Summary {
                 result: Done::Err(_),
             }
             | Outcome::TreeOpened { .. }
+            | Outcome::Delegated { .. }
             | Outcome::Measured { .. } => {}
         }
     }

@@ -4,6 +4,7 @@
 //! folded or read back from a journal.
 
 mod close;
+mod delegation;
 mod round;
 mod slot;
 pub(super) mod verdict;
@@ -21,6 +22,11 @@ pub fn advance(state: &State) -> Option<Event> {
     }
     if state.is_being_put_aside() {
         return close::put_aside(state);
+    }
+    if let Phase::Between { .. } | Phase::Round { .. } | Phase::RoundClosed = &state.phase
+        && let Some(event) = delegation::next(state)
+    {
+        return Some(event);
     }
     match &state.phase {
         // It waits for its start, or is over.

@@ -1,5 +1,7 @@
 //! The only way state changes: one event at a time.
 
+mod delegation;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -30,7 +32,17 @@ pub fn fold(state: &mut State, event: &Event) {
             state.phase = Phase::Between {
                 next: RoundNumber(1),
             };
+            if let Some(submission) = &spec.single {
+                delegation::submitted(state, stamp, "the run", submission);
+            }
         }
+        Event::JobRequested {
+            stamp,
+            message,
+            request,
+            ..
+        } => delegation::requested(state, stamp, *message, request),
+        Event::JobClosed { job, closed } => delegation::close(state, *job, closed.clone()),
         Event::RunResumed { stamp } => resumed(state, *stamp),
         Event::StopRequested { stamp, cause, .. } => {
             state.stamp = Some(*stamp);
@@ -133,6 +145,7 @@ fn effect_requested(state: &mut State, id: EffectId, effect: &Effect) {
                 review.progress = SlotProgress::Running { job: job.id };
             });
         }
+        Effect::Delegate { dispatch } => delegation::dispatched(state, dispatch),
         Effect::Measure { point, .. } => {
             let point = *point;
             with_review(state, |review| Stage::Measuring { review, point });
@@ -165,6 +178,9 @@ fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             });
         }
         (Effect::RunJob { job }, Outcome::JobEnded { outcome }) => job_ended(state, job, outcome),
+        (Effect::Delegate { dispatch }, Outcome::Delegated { outcome }) => {
+            delegation::ended(state, dispatch, outcome);
+        }
         (Effect::Measure { point, .. }, Outcome::Measured { result }) => {
             let (point, result): (_, Done<Remeasured>) = (*point, result.clone());
             with_review(state, |mut review| {
@@ -201,6 +217,7 @@ fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             | Effect::MakeEvidence { .. }
             | Effect::OpenTree { .. }
             | Effect::RunJob { .. }
+            | Effect::Delegate { .. }
             | Effect::Measure { .. }
             | Effect::Promote { .. }
             | Effect::Release,
@@ -208,6 +225,7 @@ fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             | Outcome::EvidenceMade { .. }
             | Outcome::TreeOpened { .. }
             | Outcome::JobEnded { .. }
+            | Outcome::Delegated { .. }
             | Outcome::Measured { .. }
             | Outcome::Promoted { .. }
             | Outcome::Released { .. },

@@ -1,5 +1,6 @@
 //! What reaches the engine from outside.
 
+use crate::domain::delegation::{Fence, JobRequest};
 use crate::domain::effect::Outcome;
 use crate::domain::event::StopCause;
 use crate::domain::id::{EffectId, MessageId};
@@ -28,6 +29,15 @@ pub enum InputKind {
         cause: StopCause,
         /// The message that asks for it, where one does.
         message: Option<MessageId>,
+    },
+    /// Somebody asks for something about delegated jobs.
+    Job {
+        /// The message that asks.
+        message: MessageId,
+        /// The dispatch that asks; `None` for a person.
+        from: Option<Fence>,
+        /// What is asked.
+        request: Box<JobRequest>,
     },
     /// An effect was performed.
     Done {

@@ -1,6 +1,7 @@
 //! Recording inputs: one file per kind. Each says when its input no longer means anything.
 
 mod done;
+mod job;
 mod resume;
 mod start;
 mod stop;
@@ -16,6 +17,11 @@ pub(super) fn record(state: &State, input: Input) -> Option<Event> {
         InputKind::Start(spec) => start::record(state, stamp, spec),
         InputKind::Resume => resume::record(state, stamp),
         InputKind::Stop { cause, message } => stop::record(state, stamp, cause, message),
+        InputKind::Job {
+            message,
+            from,
+            request,
+        } => job::record(state, stamp, message, from, request),
         InputKind::Done { effect, outcome } => done::record(state, stamp, effect, outcome),
     }
 }

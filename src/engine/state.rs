@@ -9,13 +9,14 @@ use crate::domain::event::{RoundResult, StopCause};
 use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
 use crate::domain::finding::Finding;
-use crate::domain::id::{EffectId, JobId, RoundNumber};
+use crate::domain::id::{EffectId, JobId, MessageId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome};
 use crate::domain::oid::Oid;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::domain::time::{Stamp, Timestamp};
+use crate::engine::delegation::DelegationRecord;
 use crate::engine::review::SlotReview;
 
 /// A run, as its journal tells it.
@@ -36,6 +37,12 @@ pub struct State {
     pub open: BTreeMap<EffectId, Effect>,
     /// Jobs, in the order of their dispatch, with what came back.
     pub jobs: BTreeMap<JobId, JobRecord>,
+    /// Delegated jobs, in the order of their submission.
+    pub delegations: BTreeMap<JobId, DelegationRecord>,
+    /// Messages about jobs that were taken, each with the job it was about.
+    pub messages: BTreeMap<MessageId, JobId>,
+    /// The loop's own jobs that said that they wait for a permission, and for what.
+    pub blocked: BTreeMap<JobId, String>,
     /// Review trees that are open.
     pub trees: BTreeMap<SlotName, ReviewTree>,
     /// The ledger.

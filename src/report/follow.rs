@@ -79,6 +79,15 @@ impl Follower {
                 };
                 (About::default(), Kind::StopRequested { cause })
             }
+            Event::JobRequested { request, .. } => (About::default(), kind::asked(request)),
+            Event::JobClosed { job, closed } => (
+                About::default(),
+                Kind::JobClosed {
+                    job: *job,
+                    status: closed.as_str(),
+                    detail: closed.detail().to_owned(),
+                },
+            ),
             Event::EffectDone {
                 effect, outcome, ..
             } => {
@@ -182,7 +191,7 @@ impl Follower {
             | Effect::Promote { round } => About::round(*round),
             Effect::OpenTree { round, slot, .. } => self.about_slot(*round, slot, None),
             Effect::RunJob { job } => self.about_slot(job.round, &job.slot, Some(job.rank)),
-            Effect::Release => About::default(),
+            Effect::Delegate { .. } | Effect::Release => About::default(),
         }
     }
     fn about_job(&self, round: RoundNumber, slot: &SlotName, id: JobId) -> About {

@@ -1,5 +1,7 @@
 //! A run as plain lines for people, while it goes on.
 
+mod delegated;
+
 use crate::domain::severity::Severity;
 use crate::domain::verdict::{PassedBy, Verdict};
 use crate::report::public::{Kind, PublicEvent, PublicFinding};
@@ -50,6 +52,12 @@ fn say(event: &PublicEvent) -> Option<String> {
             attempt, budget, ..
         } => format!("started (attempt {attempt}, at most {budget} s)"),
         Kind::JobEnded { .. } => job_ended(&event.event)?,
+        kind @ (Kind::JobSubmitted { .. }
+        | Kind::DelegateStarted { .. }
+        | Kind::DelegateEnded { .. }
+        | Kind::JobSignalled { .. }
+        | Kind::JobClosed { .. }
+        | Kind::JobRedispatched { .. }) => delegated::say(kind)?,
         Kind::SlotRetried { reason, ending } => {
             let again = match *reason {
                 "re_ask" => "asked once more for a valid report",

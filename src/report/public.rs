@@ -159,6 +159,62 @@ pub enum Kind {
         /// What is wrong with an invalid report.
         problems: Vec<String>,
     },
+    /// A job was delegated.
+    JobSubmitted {
+        /// The job inside which it was delegated.
+        parent: Option<JobId>,
+        /// Who is asked.
+        agent: String,
+        /// Its budget in seconds.
+        budget: u64,
+    },
+    /// A dispatch of a delegated job began.
+    DelegateStarted {
+        /// The job.
+        job: JobId,
+        /// Which attempt.
+        attempt: u32,
+    },
+    /// A dispatch of a delegated job ended.
+    DelegateEnded {
+        /// The job.
+        job: JobId,
+        /// Which attempt.
+        attempt: u32,
+        /// How its process ended.
+        ended: String,
+        /// Whether every process of it is gone.
+        gone: bool,
+        /// The hash of what it handed over.
+        report_sha256: Option<Digest>,
+        /// Why what it handed over is no report.
+        problem: Option<String>,
+    },
+    /// A dispatch said something of itself.
+    JobSignalled {
+        /// The job.
+        job: JobId,
+        /// Which attempt.
+        attempt: u32,
+        /// What.
+        signal: &'static str,
+        /// Its words.
+        detail: String,
+    },
+    /// A delegated job was closed by a person, by the job above it, or by the run.
+    JobClosed {
+        /// The job.
+        job: JobId,
+        /// `error` or `cancelled`.
+        status: &'static str,
+        /// Why.
+        detail: String,
+    },
+    /// A delegated job is dispatched once more.
+    JobRedispatched {
+        /// The job.
+        job: JobId,
+    },
     /// The slot is asked again.
     SlotRetried {
         /// `re_ask`, `fresh`, `fallback`, or `again` after an interruption.

@@ -125,6 +125,7 @@ impl RunReport {
         let (readers, failure) = match &summary.end {
             Some(End::Approved { readers }) => (Some(*readers), None),
             Some(End::Failed { failure }) => (None, Some(failure.clone())),
+            Some(End::Completed { .. }) => (None, None),
             None => (None, summary.suspended.clone()),
         };
         let last = summary

@@ -12,15 +12,15 @@ use tokio_util::task::TaskTracker;
 use crate::domain::code::Code;
 use crate::domain::effect::{Effect, Outcome};
 use crate::domain::end::End;
-use crate::domain::event::{Event, StopCause};
+use crate::domain::event::Event;
 use crate::domain::failure::Failure;
-use crate::domain::id::{EffectId, MessageId};
+use crate::domain::id::EffectId;
 use crate::engine::{Input, InputKind, State, fold, step};
 use crate::runtime::clock;
+use crate::runtime::messages::{Messages, Taken};
 use crate::runtime::perform;
 use crate::runtime::rim::Rim;
 use crate::runtime::signals::Signals;
-use crate::store::inbox::{Received, Request};
 use crate::store::journal::Journal;
 
 /// Who is told of every event, once it is durable.
@@ -49,41 +49,6 @@ struct Performing {
 /// How often messages are looked for.
 const INBOX_POLL: Duration = Duration::from_millis(250);
 
-/// The inbox, as the engine reads it: each damaged file is told once.
-struct Reader {
-    rim: Arc<Rim>,
-    told: BTreeSet<String>,
-}
-
-/// An input, and the message that it came with.
-type Taken = (InputKind, Option<MessageId>);
-
-impl Reader {
-    fn read(&mut self, observer: &mut dyn Observer) -> Vec<Taken> {
-        // An inbox that cannot be read now is read a quarter of a second later.
-        let received = self.rim.inbox.read().unwrap_or_default();
-        let mut inputs = Vec::new();
-        for received in received {
-            match received {
-                Received::Message(message) => {
-                    let cause = match message.request {
-                        Request::Cancel => StopCause::Cancel,
-                    };
-                    let id = Some(message.id);
-                    inputs.push((InputKind::Stop { cause, message: id }, id));
-                }
-                Received::Damaged { name, reason } => {
-                    let text = format!("the message {name} is damaged and not acted on: {reason}");
-                    if self.told.insert(name) {
-                        observer.note(&text);
-                    }
-                }
-            }
-        }
-        inputs
-    }
-}
-
 /// Drives a run from its first input to its end: everything is journaled before it is performed.
 ///
 /// # Errors
@@ -108,26 +73,25 @@ pub async fn drive(
         kill,
         sender,
     };
-    let mut reader = Reader {
-        rim: Arc::clone(&performing.rim),
-        told: BTreeSet::new(),
-    };
+    let mut messages = Messages::new(Arc::clone(&performing.rim));
     let mut poll = tokio::time::interval(INBOX_POLL);
     poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // Messages that lie there come before anything is performed.
-    let mut inputs: Vec<Taken> = vec![(first, None)];
-    inputs.extend(reader.read(observer));
+    let mut inputs: Vec<Taken> = vec![Taken::alone(first)];
+    inputs.extend(messages.read(state, observer));
     let mut stopping = false;
     loop {
-        for (input, message) in inputs.drain(..) {
+        for taken in inputs.drain(..) {
+            let weighed = Messages::weigh(state, &taken);
+            let (input, letter) = taken.split();
             if let Err(failure) = take(journal, state, input, observer) {
                 finished.close();
                 performing.abandon().await;
                 return Err(failure);
             }
-            if let Some(message) = message {
-                reader.rim.inbox.done(message);
-            }
+            // Who is answered finds the job shown.
+            messages.show(state);
+            messages.done(state, letter, weighed, observer);
         }
         performing.follow(state);
         if let Some(end) = rest(state) {
@@ -139,13 +103,16 @@ pub async fn drive(
             tokio::select! {
                 Some((effect, outcome)) = finished.recv() => {
                     performing.stops.remove(&effect);
+                    // What a job asked for comes before its end.
+                    let mut inputs = messages.read(state, observer);
                     let outcome = Box::new(outcome);
-                    break vec![(InputKind::Done { effect, outcome }, None)];
+                    inputs.push(Taken::alone(InputKind::Done { effect, outcome }));
+                    break inputs;
                 }
                 _ = poll.tick() => {
-                    let messages = reader.read(observer);
-                    if !messages.is_empty() {
-                        break messages;
+                    let read = messages.read(state, observer);
+                    if !read.is_empty() {
+                        break read;
                     }
                 }
                 cause = signals.next() => {
@@ -154,7 +121,7 @@ pub async fn drive(
                         continue;
                     }
                     stopping = true;
-                    break vec![(InputKind::Stop { cause, message: None }, None)];
+                    break vec![Taken::alone(InputKind::Stop { cause, message: None })];
                 }
             }
         };
@@ -201,8 +168,7 @@ impl Performing {
             if !self.stops.contains_key(&id) {
                 self.start(id, effect.clone(), state);
             }
-            if state.is_winding_up()
-                && !matches!(effect, Effect::Release | Effect::Promote { .. })
+            if state.is_unwanted(effect)
                 && let Some(stop) = self.stops.get(&id)
             {
                 stop.cancel();

@@ -1,6 +1,7 @@
 //! Performing effects: one file for each kind. Every effect can be performed again after a crash,
 //! and each gives exactly one outcome; what goes wrong is an outcome too.
 
+mod delegate;
 mod evidence;
 mod job;
 mod measure;
@@ -58,6 +59,9 @@ pub(super) async fn perform(
         },
         Effect::RunJob { job } => Outcome::JobEnded {
             outcome: job::perform(&rim, &state, &job, again, stop, kill).await,
+        },
+        Effect::Delegate { dispatch } => Outcome::Delegated {
+            outcome: delegate::perform(&rim, &state, &dispatch, again, stop, kill).await,
         },
         Effect::Measure { pinned, .. } => Outcome::Measured {
             result: in_thread(move || measure::perform(&rim, run_of(&state)?, &pinned)).await,

@@ -1,11 +1,13 @@
 //! Bringing back what a run keeps outside of its journal, before it goes on.
 
 use crate::domain::code::Code;
+use crate::domain::delegation::JobRequest;
 use crate::domain::effect::{Done, Effect, Outcome};
 use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::Pin;
+use crate::domain::job::Stored;
 use crate::engine::{Phase, State};
 use crate::git::{evidence, snapshot};
 use crate::runtime::rim::Rim;
@@ -17,15 +19,47 @@ use crate::store::{Artifacts, Entry};
 /// Names the first that is missing or damaged.
 pub fn artifacts(artifacts: &Artifacts, entries: &[Entry]) -> Result<(), Failure> {
     for entry in entries {
-        if let Event::EffectDone { outcome, .. } = &entry.event
-            && let Outcome::JobEnded { outcome } = &**outcome
-        {
-            for stored in outcome.report.iter().chain(&outcome.prompt) {
-                artifacts.get(&stored.sha256)?;
-            }
+        for stored in named_by(&entry.event) {
+            artifacts.get(&stored.sha256)?;
         }
     }
     Ok(())
+}
+
+/// The artifacts that an event names.
+fn named_by(event: &Event) -> Vec<&Stored> {
+    match event {
+        Event::RunStarted { spec, .. } => spec.single.iter().map(|job| &job.prompt).collect(),
+        Event::JobRequested { request, .. } => match &**request {
+            JobRequest::Submit { submission } => vec![&submission.prompt],
+            JobRequest::Signal { .. }
+            | JobRequest::Cancel { .. }
+            | JobRequest::Redispatch { .. } => Vec::new(),
+        },
+        Event::EffectDone { outcome, .. } => match &**outcome {
+            Outcome::JobEnded { outcome } => outcome.report.iter().chain(&outcome.prompt).collect(),
+            Outcome::Delegated { outcome } => outcome.report.iter().collect(),
+            Outcome::Pinned { .. }
+            | Outcome::EvidenceMade { .. }
+            | Outcome::TreeOpened { .. }
+            | Outcome::Measured { .. }
+            | Outcome::Promoted { .. }
+            | Outcome::Released { .. } => Vec::new(),
+        },
+        Event::RunResumed { .. }
+        | Event::StopRequested { .. }
+        | Event::JobClosed { .. }
+        | Event::RoundOpened { .. }
+        | Event::EffectRequested { .. }
+        | Event::ReviewOpened { .. }
+        | Event::FindingRaised { .. }
+        | Event::SlotRetried { .. }
+        | Event::SlotSettled { .. }
+        | Event::RoundClosed { .. }
+        | Event::RunClosing { .. }
+        | Event::RunSuspended { .. }
+        | Event::RunEnded { .. } => Vec::new(),
+    }
 }
 
 /// Makes the evidence of the round under way again, from the recorded pin and seed: the folder
@@ -92,6 +126,8 @@ fn recorded(
             Event::RunStarted { .. }
             | Event::RunResumed { .. }
             | Event::StopRequested { .. }
+            | Event::JobRequested { .. }
+            | Event::JobClosed { .. }
             | Event::RoundOpened { .. }
             | Event::ReviewOpened { .. }
             | Event::FindingRaised { .. }

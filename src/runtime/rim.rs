@@ -17,7 +17,7 @@ use crate::git::repository::Repository;
 use crate::git::review_tree::ReviewTrees;
 use crate::git::store::ReviewStore;
 use crate::process::guard::GuardProgram;
-use crate::store::{Access, Artifacts, Folder, Inbox, RunLock};
+use crate::store::{Access, Artifacts, Folder, Inbox, Outbox, RunLock};
 
 /// The world, as one run sees it.
 #[derive(Debug)]
@@ -38,6 +38,8 @@ pub struct Rim {
     pub cache: PathBuf,
     /// Messages to the run.
     pub inbox: Inbox,
+    /// Answers to them.
+    pub outbox: Outbox,
     /// The program that guards every attempt.
     pub guard: GuardProgram,
     /// The environment that jobs get theirs from, by the allow-list.
@@ -75,6 +77,11 @@ impl Rim {
                 Failure::new(Code::StateUnwritable, message)
             })?;
         Ok(self.cache.join(relative))
+    }
+    /// The capture folder of a dispatch.
+    #[must_use]
+    pub fn capture_folder(&self, run: LoopId, folder: JobId) -> PathBuf {
+        self.cache.join(format!("jobs/{run}/{folder}.capture"))
     }
     /// The capture folders of the commands in a job's scratch folder.
     ///

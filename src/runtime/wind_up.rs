@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use crate::domain::code::Code;
+use crate::domain::delegation::DispatchOutcome;
 use crate::domain::effect::{Done, Effect, Outcome};
 use crate::domain::event::StopCause;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId, MessageId};
-use crate::domain::job::{Ended, Job, JobOutcome, Reading};
+use crate::domain::job::{Ended, JobOutcome, Reading};
 use crate::engine::{InputKind, State};
 use crate::git::review_tree::release_run;
 use crate::process::guard::attach;
@@ -59,7 +60,32 @@ async fn outcome(effect: Effect, run: LoopId, cache: &Path) -> Result<Outcome, F
         Effect::OpenTree { .. } => Outcome::TreeOpened { result: not_done() },
         Effect::Measure { .. } => Outcome::Measured { result: not_done() },
         Effect::Promote { .. } => Outcome::Promoted { result: not_done() },
-        Effect::RunJob { job } => job_is_over(&job, run, cache).await?,
+        Effect::RunJob { job } => {
+            is_over(job.id, run, cache).await?;
+            Outcome::JobEnded {
+                outcome: JobOutcome {
+                    ended: Ended::Interrupted,
+                    report: None,
+                    prompt: None,
+                    reading: Reading::Silent,
+                    started_at: clock::now(),
+                    ended_at: clock::now(),
+                },
+            }
+        }
+        Effect::Delegate { dispatch } => {
+            is_over(dispatch.folder, run, cache).await?;
+            Outcome::Delegated {
+                outcome: DispatchOutcome {
+                    ended: Ended::Interrupted,
+                    gone: true,
+                    report: None,
+                    unusable: None,
+                    started_at: clock::now(),
+                    ended_at: clock::now(),
+                },
+            }
+        }
         Effect::Release => {
             let mut left = release_run(cache, run);
             left.extend(remove_job_folders(cache, run));
@@ -69,24 +95,15 @@ async fn outcome(effect: Effect, run: LoopId, cache: &Path) -> Result<Outcome, F
 }
 
 /// Waits until nothing of the job runs: its guard ends it, since its engine is dead.
-async fn job_is_over(job: &Job, run: LoopId, cache: &Path) -> Result<Outcome, Failure> {
+async fn is_over(job: JobId, run: LoopId, cache: &Path) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
-        let message = format!("what job {} left cannot be read: {error}", job.id);
+        let message = format!("what job {job} left cannot be read: {error}");
         Failure::new(Code::StateUnwritable, message)
     };
-    for folder in captures(cache, run, job.id).map_err(failed)? {
+    for folder in captures(cache, run, job).map_err(failed)? {
         attach(&folder).await.map_err(failed)?;
     }
-    Ok(Outcome::JobEnded {
-        outcome: JobOutcome {
-            ended: Ended::Interrupted,
-            report: None,
-            prompt: None,
-            reading: Reading::Silent,
-            started_at: clock::now(),
-            ended_at: clock::now(),
-        },
-    })
+    Ok(())
 }
 
 /// The capture folder of a job, and those of its commands.

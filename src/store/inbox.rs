@@ -1,4 +1,5 @@
-//! Messages to a run: one file for each in `runs/<id>/inbox/`, named by the message's id.
+//! Messages to a run: one file for each in `runs/<id>/inbox/`, named by the message's id, or in
+//! the inbox of one of its jobs. A prompt lies beside its message, as `<id>.prompt`.
 //!
 //! A sender writes the file whole (temporary name, fsync, rename). The run's engine reads it,
 //! records what follows together with the message's id, and removes the file once that is durable.
@@ -9,8 +10,10 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::delegation::{Fence, Signal};
 use crate::domain::failure::Failure;
-use crate::domain::id::{LoopId, MessageId};
+use crate::domain::id::{JobId, LoopId, MessageId};
+use crate::domain::job::Stored;
 use crate::store::folder::{Access, Folder};
 use crate::store::state_folder::{StateFolder, unwritable};
 
@@ -18,6 +21,8 @@ const FOLDER: &str = "inbox";
 const VERSION: u32 = 1;
 /// How large a message may be.
 const CAP: u64 = 64 * 1024;
+/// How large a prompt may be.
+pub const PROMPT_CAP: u64 = 8 << 20;
 
 /// A message to a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,11 +39,56 @@ pub struct Message {
 }
 
 /// What a message asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
     /// End the run for good.
     Cancel,
+    /// Something about delegated jobs.
+    Job {
+        /// The dispatch that asks; `None` for a person.
+        from: Option<Fence>,
+        /// What is asked.
+        ask: Ask,
+    },
+}
+
+/// What is asked about delegated jobs, before the engine looked at it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Ask {
+    /// Delegate a job; the prompt lies beside the message.
+    Submit {
+        /// The agent's name in the configuration.
+        agent: String,
+        /// The prompt's hash and length.
+        prompt: Stored,
+        /// The budget in seconds; else the agent's, else the run's.
+        budget: Option<u64>,
+        /// The job inside which it is delegated.
+        parent: Option<JobId>,
+    },
+    /// Something happened in a dispatch.
+    Signal {
+        /// Which.
+        of: Fence,
+        /// What.
+        signal: Signal,
+        /// Its words.
+        detail: String,
+    },
+    /// End a job.
+    Cancel {
+        /// The job.
+        job: JobId,
+        /// Why.
+        reason: String,
+    },
+    /// Dispatch a job once more.
+    Redispatch {
+        /// The job.
+        job: JobId,
+    },
 }
 
 impl Message {
@@ -88,6 +138,26 @@ impl Inbox {
             .map(|folder| Self { folder, run })
             .map_err(|error| unwritable(&state.run_path(run).join(FOLDER), &error))
     }
+    /// The inbox in this folder: that of a job of the run.
+    #[must_use]
+    pub fn in_folder(folder: Folder, run: LoopId) -> Self {
+        Self { folder, run }
+    }
+    /// Puts a prompt beside a message that is still to be sent.
+    ///
+    /// # Errors
+    /// When it cannot be written; then nothing of it is there (row M-103).
+    pub fn put_prompt(&self, message: MessageId, prompt: &[u8]) -> io::Result<()> {
+        self.folder
+            .write(prompt_name(message), prompt, Access::Private)
+    }
+    /// The prompt beside a message.
+    ///
+    /// # Errors
+    /// When it is not there, too large, or no regular file.
+    pub fn prompt(&self, message: MessageId) -> io::Result<Vec<u8>> {
+        self.folder.read(prompt_name(message), PROMPT_CAP)
+    }
     /// Hands a message over, durably.
     ///
     /// # Errors
@@ -134,11 +204,16 @@ impl Inbox {
     pub fn done(&self, id: MessageId) {
         // One that stays says nothing new when it is read again.
         drop(self.folder.remove_file(file_name(id)));
+        drop(self.folder.remove_file(prompt_name(id)));
     }
 }
 
 fn file_name(id: MessageId) -> String {
     format!("{id}.json")
+}
+
+fn prompt_name(id: MessageId) -> String {
+    format!("{id}.prompt")
 }
 
 /// Files under a temporary name are not there yet.

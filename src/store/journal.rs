@@ -278,9 +278,11 @@ fn stamped(event: &Event) -> Option<Timestamp> {
         Event::RunStarted { stamp, .. }
         | Event::RunResumed { stamp }
         | Event::StopRequested { stamp, .. }
+        | Event::JobRequested { stamp, .. }
         | Event::EffectDone { stamp, .. } => Some(stamp.at),
         Event::RoundOpened { .. }
         | Event::EffectRequested { .. }
+        | Event::JobClosed { .. }
         | Event::ReviewOpened { .. }
         | Event::SlotRetried { .. }
         | Event::FindingRaised { .. }

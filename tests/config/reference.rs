@@ -63,6 +63,16 @@ fn meaning(exit: Exit) -> (&'static str, &'static str, &'static str) {
             "git outside measuring, the journal or promotion failed",
             "git failed",
         ),
+        Exit::Limit => (
+            "a limit",
+            "a limit was reached: time, cost, no progress",
+            "-",
+        ),
+        Exit::NotStarted => (
+            "not started",
+            "`job submit` could not start, or could not write the prompt",
+            "-",
+        ),
         Exit::Interrupted => ("interrupted", "SIGINT", "same"),
         Exit::Terminated => ("terminated", "SIGTERM", "same"),
     }

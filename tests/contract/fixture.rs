@@ -429,6 +429,8 @@ fn run(slot: &Slot) -> RunSpec {
         allow_filters: Vec::new(),
         allow_in_progress: false,
         keep_snapshots: false,
+        roster: Vec::new(),
+        single: None,
         config_sha256: Digest::of(b"config"),
         engine_version: "0.1.0".to_owned(),
     }

@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 use run_loop::domain::agent::{Agent, AgentKind, Contract};
 use run_loop::domain::code::Code;
+use run_loop::domain::delegation::DispatchOutcome;
 use run_loop::domain::digest::Digest;
 use run_loop::domain::effect::{Done, Effect, MeasurePoint, Outcome, Promotion, ReviewTree};
 use run_loop::domain::evidence::Evidence;
@@ -12,7 +13,7 @@ use run_loop::domain::finding::Claim;
 use run_loop::domain::id::{LoopId, RoundNumber};
 use run_loop::domain::identity::{Identity, Pin, Remeasured, Tripwire};
 use run_loop::domain::isolation::Isolation;
-use run_loop::domain::job::{Ended, Job, JobOutcome, Reading, Review};
+use run_loop::domain::job::{Ended, Job, JobOutcome, Reading, Review, Stored};
 use run_loop::domain::oid::Oid;
 use run_loop::domain::path::RepoPath;
 use run_loop::domain::policy::Policy;
@@ -229,6 +230,8 @@ impl World {
             allow_filters: Vec::new(),
             allow_in_progress: false,
             keep_snapshots: false,
+            roster: Vec::new(),
+            single: None,
             config_sha256: Digest::of(b""),
             engine_version: "0".to_owned(),
         }
@@ -278,6 +281,7 @@ impl World {
                 },
             },
             Effect::RunJob { job } => self.job(job, job.attempt),
+            Effect::Delegate { .. } => delegated(Ended::Exited { code: 0 }, true),
             Effect::Measure {
                 round,
                 point,
@@ -311,6 +315,33 @@ impl World {
             outcome: outcome(answer),
         }
     }
+}
+
+/// What comes back from a dispatch of a delegated job.
+pub fn delegated(ended: Ended, with_report: bool) -> Outcome {
+    let report = with_report.then(|| stored("report"));
+    Outcome::Delegated {
+        outcome: DispatchOutcome {
+            ended,
+            gone: true,
+            report,
+            unusable: None,
+            started_at: Timestamp::from_millis(0),
+            ended_at: Timestamp::from_millis(1),
+        },
+    }
+}
+
+pub fn stored(text: &str) -> Stored {
+    Stored {
+        sha256: Digest::of(text.as_bytes()),
+        bytes: text.len() as u64,
+    }
+}
+
+/// An agent that can be delegated to, as far as the engine looks at it.
+pub fn helper() -> Agent {
+    agent("helper", false)
 }
 
 pub fn index(slot: &SlotName) -> usize {

@@ -120,7 +120,7 @@ impl World {
         let request = Dispatch {
             agent: &self.agent,
             command: &self.command,
-            job: &job(),
+            job: (&job()).into(),
             folder,
             prompt: &self.prompt,
             tree: Some(&tree),

@@ -105,6 +105,8 @@ pub(crate) fn spec(number: u8, source: &Path) -> RunSpec {
         allow_filters: Vec::new(),
         allow_in_progress: false,
         keep_snapshots: false,
+        roster: Vec::new(),
+        single: None,
         config_sha256: Digest::of(b"configuration"),
         engine_version: "0.1.0".to_owned(),
     }

@@ -93,6 +93,8 @@ impl Source {
             allow_filters: Vec::new(),
             allow_in_progress: false,
             keep_snapshots: false,
+            roster: Vec::new(),
+            single: None,
             config_sha256: Digest::of(b""),
             engine_version: "0".to_owned(),
             command: Vec::new(),

@@ -24,9 +24,6 @@ pub enum LaterCommand {
     /// Render a report
     #[command(hide = true)]
     Report(Rest),
-    /// Delegate single jobs
-    #[command(hide = true)]
-    Job(Rest),
 }
 
 impl LaterCommand {
@@ -40,7 +37,6 @@ impl LaterCommand {
             Self::Events(_) => ("events", &["run-loop", "log"]),
             Self::Hook(_) => ("hook", &["run-loop", "gate", "--help"]),
             Self::Report(_) => ("report", &["run-loop", "show"]),
-            Self::Job(_) => ("job", &["run-loop", "status"]),
         }
     }
 }

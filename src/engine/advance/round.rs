@@ -14,12 +14,15 @@ use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::{BaseSpec, Quorum, RunSpec};
 use crate::engine::advance::close::fail;
-use crate::engine::advance::{request, slot};
+use crate::engine::advance::{delegation, request, slot};
 use crate::engine::state::{Review, Stage, State};
 
 /// Opens the next round, or ends the run where none is left: a stale last round (T-008).
 pub(super) fn next(state: &State, next: RoundNumber) -> Option<Event> {
     let run = state.run.as_ref()?;
+    if run.single.is_some() {
+        return delegation::single(state, run);
+    }
     if next.0 <= run.review.max_rounds {
         return Some(Event::RoundOpened { round: next });
     }

@@ -28,6 +28,8 @@ pub(super) fn next(state: &State, round: RoundNumber, review: &Review) -> Option
                 // Isolation is never lowered: without its tree the round is refused (row M-071).
                 Done::Err(failure) => fail(failure.clone()),
             }),
+            // What was delegated inside the job is ended first: it works in the same tree.
+            SlotProgress::Answered { job, .. } if state.has_open_descendants(*job) => None,
             SlotProgress::Answered { job, outcome } => {
                 Some(judge(state, run, round, review, slot, place, *job, outcome))
             }

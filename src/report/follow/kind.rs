@@ -1,6 +1,7 @@
 //! What happened, as the public events tell it: from one event alone.
 
 use crate::domain::code::Code;
+use crate::domain::delegation::{Dispatch, DispatchOutcome, JobRequest};
 use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome};
 use crate::domain::end::End;
 use crate::domain::event::RoundResult;
@@ -46,6 +47,12 @@ pub(super) fn requested(effect: &Effect) -> Kind {
                 budget: job.budget,
             };
         }
+        Effect::Delegate { dispatch } => {
+            return Kind::DelegateStarted {
+                job: dispatch.job,
+                attempt: dispatch.attempt,
+            };
+        }
         Effect::Measure { .. } => "measure",
         Effect::Promote { .. } => "promote",
         Effect::Release => "release",
@@ -65,6 +72,12 @@ pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome) -> Kind {
                 return unasked("job");
             };
             job_ended(job, outcome)
+        }
+        Outcome::Delegated { outcome } => {
+            let Some(Effect::Delegate { dispatch }) = requested else {
+                return unasked("delegate");
+            };
+            delegate_ended(dispatch, outcome)
         }
         Outcome::Measured { result } => {
             let Some(Effect::Measure { point, pinned, .. }) = requested else {
@@ -174,6 +187,40 @@ fn job_ended(job: &Job, outcome: &JobOutcome) -> Kind {
     }
 }
 
+fn delegate_ended(dispatch: &Dispatch, outcome: &DispatchOutcome) -> Kind {
+    Kind::DelegateEnded {
+        job: dispatch.job,
+        attempt: dispatch.attempt,
+        ended: how(&outcome.ended),
+        gone: outcome.gone,
+        report_sha256: outcome.report.as_ref().map(|stored| stored.sha256.clone()),
+        problem: outcome.unusable.clone(),
+    }
+}
+
+/// What was granted about delegated jobs.
+pub(super) fn asked(request: &JobRequest) -> Kind {
+    match request {
+        JobRequest::Submit { submission } => Kind::JobSubmitted {
+            parent: submission.parent,
+            agent: submission.agent.name.clone(),
+            budget: submission.budget,
+        },
+        JobRequest::Signal { of, signal, detail } => Kind::JobSignalled {
+            job: of.job,
+            attempt: of.attempt,
+            signal: signal.as_str(),
+            detail: detail.clone(),
+        },
+        JobRequest::Cancel { job, reason } => Kind::JobClosed {
+            job: *job,
+            status: "cancelled",
+            detail: reason.clone(),
+        },
+        JobRequest::Redispatch { job } => Kind::JobRedispatched { job: *job },
+    }
+}
+
 /// How a process ended, in words.
 fn how(ended: &Ended) -> String {
     match ended {
@@ -216,11 +263,12 @@ pub(super) fn closed(result: &RoundResult) -> Kind {
 pub(super) fn ended(end: &End) -> Kind {
     let (readers, failure) = match end {
         End::Approved { readers } => (Some(*readers), None),
+        End::Completed { .. } => (None, None),
         End::Failed { failure } => (None, Some(failure.clone())),
     };
     Kind::RunEnded {
         exit: end.exit().code(),
-        approved: failure.is_none(),
+        approved: readers.is_some(),
         readers,
         failure,
     }

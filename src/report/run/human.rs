@@ -17,7 +17,9 @@ impl RunReport {
         }
         match (self.exit, self.readers) {
             (Some(0), Some(0)) => "PASS (checks only: nobody read this change)".to_owned(),
-            (Some(0), _) => "PASS".to_owned(),
+            (Some(0), Some(_)) => "PASS".to_owned(),
+            // A run of one job: nothing was reviewed.
+            (Some(0), None) => "completed".to_owned(),
             (Some(1), _) => "NOT PASS".to_owned(),
             (Some(4), _) => "STALE".to_owned(),
             (Some(5), _) => "INCONCLUSIVE".to_owned(),

@@ -11,10 +11,12 @@ use crate::agent::human::{self, Console, Question};
 use crate::agent::job_folder::JobFolder;
 use crate::agent::{command, environment};
 use crate::checks::{self, ChecksJob, ChecksOutcome};
+use crate::contract::delegation::sentence;
 use crate::contract::prompt::{self, ReviewPrompt};
 use crate::contract::{Expect, review};
 use crate::domain::agent::{Agent, AgentKind, CommandAgent};
 use crate::domain::code::Code;
+use crate::domain::delegation::Fence;
 use crate::domain::failure::Failure;
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::{Ended, Job, JobOutcome, Reading, Stored};
@@ -28,6 +30,7 @@ use crate::process::guard::attach;
 use crate::runtime::clock;
 use crate::runtime::perform::run_of;
 use crate::runtime::rim::Rim;
+use crate::store::mailbox::Card;
 
 /// What a job works with.
 struct Assignment<'a> {
@@ -194,7 +197,10 @@ impl Assignment<'_> {
 
     /// Asks an agent that reads a prompt and writes a report.
     async fn ask(&self, stop: CancellationToken) -> Result<Answer, Failure> {
-        let prompt = self.prompt()?;
+        let mut prompt = self.prompt()?;
+        if self.tree.is_some() && matches!(self.agent.kind, AgentKind::Command(_)) {
+            prompt.push_str(&self.sentence()?);
+        }
         let stored = self.rim.artifacts.put(prompt.as_bytes())?;
         let evidence = self
             .tree
@@ -207,6 +213,14 @@ impl Assignment<'_> {
             prompt.as_bytes(),
             evidence,
         )?;
+        folder.tell(&Card::new(
+            self.run.loop_id,
+            Fence {
+                job: self.job.id,
+                attempt: self.job.attempt,
+                token: self.job.token(),
+            },
+        ))?;
         let dispatched = self.dispatch(&folder, prompt.as_bytes(), stop).await?;
         let answer = self.read(dispatched);
         Ok(Answer {
@@ -227,7 +241,7 @@ impl Assignment<'_> {
                 let dispatch = command::Dispatch {
                     agent: self.agent,
                     command: program,
-                    job: self.job,
+                    job: self.job.into(),
                     folder,
                     prompt,
                     tree: self.tree.map(Path::new),
@@ -297,6 +311,12 @@ impl Assignment<'_> {
         u32::try_from(text.lines().count()).ok()
     }
 
+    /// How it passes a part of the job on; one that sees nothing of this machine cannot.
+    fn sentence(&self) -> Result<String, Failure> {
+        sentence(self.job.id, &self.run.roster)
+            .map_err(|error| Failure::new(Code::Internal, error.to_string()))
+    }
+
     fn prompt(&self) -> Result<String, Failure> {
         let parts = self.rim.parts_in_prompt(&self.review.evidence)?;
         prompt::review(&ReviewPrompt {
@@ -356,7 +376,7 @@ impl Assignment<'_> {
 }
 
 /// What is left of a budget; a deadline that has passed leaves nothing.
-fn left_until(deadline: Timestamp) -> Duration {
+pub(super) fn left_until(deadline: Timestamp) -> Duration {
     let millis = deadline
         .as_millis()
         .saturating_sub(clock::now().as_millis());

@@ -59,7 +59,7 @@ impl RunRow {
             readers: count(spec.map_or(0, RunSpec::readers)),
             exit: summary.end.as_ref().map(End::exit),
             code: summary.end.as_ref().and_then(|end| match end {
-                End::Approved { .. } => None,
+                End::Approved { .. } | End::Completed { .. } => None,
                 End::Failed { failure } => Some(failure.code),
             }),
             started_at: summary.started_at,

@@ -1,0 +1,251 @@
+//! Whom a command about jobs speaks to: the mailbox of the job it runs in, or the runs of the
+//! repository.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::cli::args::RepositoryArgs;
+use crate::cli::environment::{Environment, JOB_ID, JOB_INBOX};
+use crate::cli::job::registry::Registry;
+use crate::cli::output;
+use crate::domain::code::Code;
+use crate::domain::delegation::Fence;
+use crate::domain::failure::Failure;
+use crate::domain::id::{JobId, LoopId, MessageId};
+use crate::domain::job_view::JobView;
+use crate::runtime::clock;
+use crate::store::inbox::{Ask, Message, Request};
+use crate::store::mailbox::Answer;
+use crate::store::{Inbox, Journal, Mailbox, Outbox};
+
+/// How often an answer is looked for.
+const PAUSE: Duration = Duration::from_millis(25);
+/// How often at most: an engine reads its inboxes four times a second.
+const PATIENCE: u32 = 2400;
+
+/// Whom a command speaks to.
+pub(super) enum Desk {
+    /// The job it runs in.
+    Inside(Box<Mailbox>),
+    /// The runs of the repository, opened when they are asked for.
+    Outside {
+        /// The working tree that is named.
+        worktree: Option<PathBuf>,
+        /// The runs, once they were opened.
+        registry: Option<Box<Registry>>,
+    },
+}
+
+impl Desk {
+    /// Finds out who is asked. An id that another registry's job left in the environment is
+    /// dropped with a warning (row M-108, scenario T-115).
+    pub(super) fn open(environment: &Environment, repository: &RepositoryArgs) -> Self {
+        let job = environment.get(JOB_ID.name).and_then(|job| job.to_str());
+        let inbox = environment.get(JOB_INBOX.name).map(Path::new);
+        let mailbox = job
+            .zip(inbox)
+            .and_then(|(job, inbox)| Mailbox::of_job(inbox, job));
+        if let Some(mailbox) = mailbox {
+            return Self::Inside(Box::new(mailbox));
+        }
+        if let Some(job) = job {
+            let text = format!(
+                "the environment names the job {job}, which has no mailbox here: it is no parent"
+            );
+            output::note(&output::printable(&text));
+        }
+        Self::Outside {
+            worktree: repository.worktree.clone(),
+            registry: None,
+        }
+    }
+    /// The runs of the repository; none inside a job.
+    pub(super) fn registry(&mut self, environment: &Environment) -> Result<&Registry, Failure> {
+        match self {
+            Self::Inside(mailbox) => {
+                let job = mailbox.card.fence.job;
+                let message = format!("this is job {job}: it sees what it delegated itself");
+                Err(Failure::new(Code::InsideJob, message).next(["run-loop", "job", "list"]))
+            }
+            Self::Outside { worktree, registry } => {
+                if registry.is_none() {
+                    let opened = Registry::open(environment, worktree.as_deref())?;
+                    *registry = Some(Box::new(opened));
+                }
+                registry
+                    .as_deref()
+                    .ok_or_else(|| Failure::new(Code::Internal, "the runs were not opened"))
+            }
+        }
+    }
+    /// The job of this id or unique prefix.
+    pub(super) fn find(
+        &mut self,
+        environment: &Environment,
+        given: &str,
+    ) -> Result<JobId, Failure> {
+        let known = match self {
+            Self::Inside(mailbox) => views(mailbox)?.iter().map(|view| view.job).collect(),
+            Self::Outside { .. } => self.registry(environment)?.jobs()?,
+        };
+        choose(given, &known)
+    }
+    /// Where a job stands.
+    pub(super) fn view(
+        &mut self,
+        environment: &Environment,
+        job: JobId,
+    ) -> Result<JobView, Failure> {
+        match self {
+            Self::Inside(mailbox) => views(mailbox)?
+                .into_iter()
+                .find(|view| view.job == job)
+                .ok_or_else(|| unknown(&job.to_string())),
+            Self::Outside { .. } => self.registry(environment)?.view(job),
+        }
+    }
+    /// Asks for something and waits for the answer. Outside, the run is that of the job it is
+    /// about; without one the run that goes on here.
+    pub(super) fn ask(
+        &mut self,
+        environment: &Environment,
+        about: Option<JobId>,
+        ask: Ask,
+        prompt: Option<&[u8]>,
+    ) -> Result<JobId, Failure> {
+        let stamp = clock::stamp().map_err(|error| {
+            let message = format!("the system gives no randomness: {error}");
+            Failure::new(Code::Internal, message)
+        })?;
+        let id = MessageId::mint(&stamp, "message");
+        match self {
+            Self::Inside(mailbox) => {
+                let from = Some(mailbox.card.fence.clone());
+                let run = mailbox.card.run;
+                let sent = Sent {
+                    inbox: &mailbox.inbox,
+                    outbox: &mailbox.outbox,
+                    run,
+                };
+                sent.to_the_answer(id, from, ask, prompt, || Ok(true))
+            }
+            Self::Outside { .. } => {
+                let registry = self.registry(environment)?;
+                let run = match about {
+                    Some(job) => registry.run_of(job)?,
+                    None => registry.going_on()?.ok_or_else(|| not_running(None))?,
+                };
+                let state = registry.state()?;
+                if !Journal::is_driven(state, run)? {
+                    return Err(not_running(Some(run)));
+                }
+                let (inbox, outbox) = (Inbox::open(state, run)?, Outbox::open(state, run)?);
+                let sent = Sent {
+                    inbox: &inbox,
+                    outbox: &outbox,
+                    run,
+                };
+                sent.to_the_answer(id, None, ask, prompt, || Journal::is_driven(state, run))
+            }
+        }
+    }
+}
+
+/// A message on its way.
+struct Sent<'a> {
+    inbox: &'a Inbox,
+    outbox: &'a Outbox,
+    run: LoopId,
+}
+
+impl Sent<'_> {
+    fn to_the_answer(
+        &self,
+        id: MessageId,
+        from: Option<Fence>,
+        ask: Ask,
+        prompt: Option<&[u8]>,
+        lives: impl Fn() -> Result<bool, Failure>,
+    ) -> Result<JobId, Failure> {
+        let request = Request::Job { from, ask };
+        let sent = match prompt {
+            Some(prompt) => self.inbox.put_prompt(id, prompt),
+            None => Ok(()),
+        }
+        .map_err(|error| error.to_string())
+        .and_then(|()| {
+            let message = Message::new(id, self.run, request);
+            self.inbox.send(&message).map_err(|failure| failure.message)
+        });
+        if let Err(reason) = sent {
+            // Nothing of it stays (row M-103).
+            self.inbox.done(id);
+            let message = format!("the request could not be written: {reason}");
+            return Err(Failure::new(Code::JobNotStarted, message).next(["df", "-h"]));
+        }
+        let runtime = crate::cli::job::wait::clockwork()?;
+        for _ in 0..PATIENCE {
+            let answer = self.outbox.answered(id).map_err(|error| {
+                let message = format!("the answer cannot be read: {error}");
+                Failure::new(Code::StateUnwritable, message)
+            })?;
+            if let Some(answer) = answer {
+                return granted(answer);
+            }
+            if !lives()? {
+                self.inbox.done(id);
+                return Err(not_running(Some(self.run)));
+            }
+            runtime.block_on(async { tokio::time::sleep(PAUSE).await });
+        }
+        let message = format!("run {} did not answer", self.run);
+        let run = self.run.to_string();
+        Err(Failure::new(Code::JobNotStarted, message).next(["run-loop", "status", &run]))
+    }
+}
+
+fn granted(answer: Answer) -> Result<JobId, Failure> {
+    match (answer.job, answer.refused) {
+        (_, Some(failure)) => Err(failure),
+        (Some(job), None) => Ok(job),
+        (None, None) => Err(Failure::new(Code::Internal, "an answer that says nothing")),
+    }
+}
+
+fn not_running(run: Option<LoopId>) -> Failure {
+    match run {
+        Some(run) => {
+            let message = format!("run {run} does not go on: nobody can do it now");
+            let run = run.to_string();
+            Failure::new(Code::JobRefused, message).next(["run-loop", "resume", &run])
+        }
+        None => Failure::new(Code::JobRefused, "no run goes on here").next(["run-loop", "list"]),
+    }
+}
+
+/// What is shown in a job's own outbox.
+pub(super) fn views(mailbox: &Mailbox) -> Result<Vec<JobView>, Failure> {
+    mailbox.outbox.all().map_err(|error| {
+        let message = format!("the outbox of the job cannot be read: {error}");
+        Failure::new(Code::StateUnwritable, message)
+    })
+}
+
+pub(super) fn choose(given: &str, known: &[JobId]) -> Result<JobId, Failure> {
+    let wanted = given.to_ascii_lowercase();
+    let fits = |job: &&JobId| !wanted.is_empty() && job.to_string().starts_with(&wanted);
+    let found: Vec<JobId> = known.iter().filter(fits).copied().collect();
+    match found[..] {
+        [job] => Ok(job),
+        [] => Err(unknown(given)),
+        _ => {
+            let message = format!("the id {given:?} fits {} jobs", found.len());
+            Err(Failure::new(Code::UnknownJob, message).next(["run-loop", "job", "list"]))
+        }
+    }
+}
+
+fn unknown(given: &str) -> Failure {
+    let message = format!("no delegated job has the id {given:?}");
+    Failure::new(Code::UnknownJob, message).next(["run-loop", "job", "list"])
+}

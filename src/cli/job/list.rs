@@ -1,0 +1,66 @@
+//! `run-loop job list`.
+
+use crate::cli::args::Format;
+use crate::cli::args::job::JobListArgs;
+use crate::cli::environment::Environment;
+use crate::cli::job::desk::{Desk, views};
+use crate::cli::output;
+use crate::domain::exit::Exit;
+use crate::domain::failure::Failure;
+use crate::domain::id::JobId;
+use crate::domain::job_view::JobView;
+use crate::report::{jobs, ndjson};
+use crate::runtime::clock;
+
+/// Lists the jobs: inside a job those that it delegated, else those of the repository.
+pub(super) fn run(
+    args: &JobListArgs,
+    desk: &mut Desk,
+    environment: &Environment,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let listed: Vec<JobView> = match desk {
+        Desk::Inside(mailbox) => {
+            let all = views(mailbox)?;
+            match &args.parent {
+                None => all,
+                Some(parent) => all
+                    .iter()
+                    .filter(|view| is_below(&all, view, parent))
+                    .cloned()
+                    .collect(),
+            }
+        }
+        Desk::Outside { .. } => {
+            let registry = desk.registry(environment)?;
+            let below = match &args.parent {
+                Some(given) => Some(super::desk::choose(given, &registry.parents()?)?),
+                None => None,
+            };
+            registry.views(below)?
+        }
+    };
+    match format {
+        Format::Human => output::data(&jobs::list(&listed, clock::now())),
+        Format::Json => output::data(&ndjson::document(&listed)?),
+        Format::Ndjson => {
+            for view in &listed {
+                output::data(&ndjson::document(view)?);
+            }
+        }
+    }
+    Ok(Exit::Approved)
+}
+
+fn is_below(all: &[JobView], view: &JobView, ancestor: &str) -> bool {
+    let parent_of = |job: JobId| all.iter().find(|known| known.job == job)?.parent;
+    let mut at = view.parent;
+    for _ in 0..=all.len() {
+        let Some(parent) = at else { return false };
+        if parent.to_string().starts_with(ancestor) {
+            return true;
+        }
+        at = parent_of(parent);
+    }
+    false
+}

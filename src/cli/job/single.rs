@@ -1,0 +1,125 @@
+//! A run of one job: `run-loop job submit` where no run goes on.
+
+use std::ffi::OsString;
+
+use crate::cli::args::Format;
+use crate::cli::args::job::SubmitArgs;
+use crate::cli::environment::{Environment, TIMEOUT};
+use crate::cli::locate::Place;
+use crate::cli::{options, output, running, sources, validate};
+use crate::config::{load, rules};
+use crate::domain::code::Code;
+use crate::domain::exit::Exit;
+use crate::domain::failure::Failure;
+use crate::domain::id::LoopId;
+use crate::domain::run_spec::{BaseSpec, PlanSource, RunSpec};
+use crate::domain::time::Stamp;
+use crate::engine::InputKind;
+use crate::git::base;
+use crate::git::review_tree::ReviewTrees;
+use crate::git::{Git, Repository, ReviewStore};
+use crate::process::guard::GuardProgram;
+use crate::runtime::messages::submission;
+use crate::runtime::{Rim, clock};
+use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock, StateFolder};
+
+/// Runs one job to its end.
+pub(super) fn run(
+    args: &SubmitArgs,
+    prompt: Vec<u8>,
+    place: Place,
+    argv: &[OsString],
+    environment: &Environment,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let stamp = clock::stamp().map_err(|error| {
+        let message = format!("the system gives no randomness: {error}");
+        Failure::new(Code::Internal, message)
+    })?;
+    let Place {
+        git,
+        source: repository,
+    } = place;
+    let cache = environment.cache_root()?;
+    let mut spec = spec(args, &git, &repository, argv, environment, &stamp)?;
+    // Whatever is wrong with the agent shows before anything is made.
+    let stored = crate::domain::job::Stored {
+        sha256: crate::domain::digest::Digest::of(&prompt),
+        bytes: prompt.len() as u64,
+    };
+    spec.single = Some(submission(&spec, &args.agent, args.timeout, None, stored)?);
+    let run = spec.loop_id;
+    let state_folder = StateFolder::open(&repository.common_dir)?;
+    let lock = RunLock::acquire(&state_folder, &repository.source_root, run)?;
+    let not_started = |failure: Failure| Failure {
+        code: Code::JobNotStarted,
+        ..failure
+    };
+    let store = ReviewStore::open(&git, &repository, &cache)?;
+    let journal = Journal::create(&state_folder, run)?;
+    let artifacts = Artifacts::open(&state_folder, run)?;
+    artifacts.put(&prompt).map_err(not_started)?;
+    drop(prompt);
+    let rim = Rim {
+        trees: ReviewTrees::new(&git, &store, &repository, &cache, run),
+        git,
+        repository,
+        store,
+        artifacts,
+        lock,
+        inbox: Inbox::open(&state_folder, run)?,
+        outbox: Outbox::open(&state_folder, run)?,
+        cache,
+        guard: GuardProgram::own(),
+        environment: environment.variables().clone(),
+    };
+    output::progress(&format!("run {run}: one job for {}", args.agent));
+    let start = InputKind::Start(Box::new(spec));
+    running::to_the_end(&state_folder, rim, journal, &[], start, format)
+}
+
+fn spec(
+    args: &SubmitArgs,
+    git: &Git,
+    repository: &Repository,
+    argv: &[OsString],
+    environment: &Environment,
+    stamp: &Stamp,
+) -> Result<RunSpec, Failure> {
+    let head = base::head(git, repository)?;
+    let mut layers = sources::sources(environment, git, repository, &head)?;
+    layers.overrides.extend(options::numbers(
+        environment,
+        &[(TIMEOUT, "limits", "job-timeout")],
+    )?);
+    let config = load(&layers)?;
+    Ok(RunSpec {
+        loop_id: LoopId::mint(stamp, "loop"),
+        command: options::line(argv),
+        task: Some(format!("one job for {}", args.agent)),
+        source_root: validate::text(&repository.source_root)?,
+        control_root: validate::text(&repository.control_root)?,
+        common_dir: validate::text(&repository.common_dir)?,
+        base: BaseSpec::StartHead { head: head.clone() },
+        creator: None,
+        planner: None,
+        arbiter: None,
+        review_only: false,
+        plan: PlanSource::Nobody,
+        panel: Vec::new(),
+        review: rules::review(&config, None, false)?,
+        checks: Vec::new(),
+        setup: Vec::new(),
+        cache: Vec::new(),
+        job_timeout: config.settings.limits.job_timeout,
+        policy: rules::policy(&config)?,
+        reports: rules::reports(&config)?,
+        allow_filters: Vec::new(),
+        allow_in_progress: false,
+        keep_snapshots: false,
+        roster: validate::roster(&config, environment, git, repository, &head),
+        single: None,
+        config_sha256: config.sha256,
+        engine_version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
+}

@@ -1,0 +1,111 @@
+//! `run-loop job submit`.
+
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::path::Path;
+
+use crate::cli::args::Format;
+use crate::cli::args::job::SubmitArgs;
+use crate::cli::environment::Environment;
+use crate::cli::job::desk::{Desk, choose};
+use crate::cli::job::single;
+use crate::cli::output;
+use crate::domain::code::Code;
+use crate::domain::digest::Digest;
+use crate::domain::exit::Exit;
+use crate::domain::failure::Failure;
+use crate::domain::id::JobId;
+use crate::domain::job::Stored;
+use crate::report::ndjson;
+use crate::store::inbox::{Ask, PROMPT_CAP};
+
+/// Delegates a job. Inside a job it becomes that job's sub-job; beside a run that goes on in this
+/// working tree it is one of that run; else it is a run of its own, driven here to its end.
+pub(super) fn run(
+    args: &SubmitArgs,
+    desk: &mut Desk,
+    argv: &[OsString],
+    environment: &Environment,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let prompt = prompt(&environment.current_dir().join(&args.prompt_file))?;
+    let parent = parent(args, desk, environment)?;
+    let outside_of_runs = match desk {
+        Desk::Inside(_) => false,
+        Desk::Outside { .. } => {
+            parent.is_none() && desk.registry(environment)?.going_on()?.is_none()
+        }
+    };
+    if outside_of_runs {
+        let place = desk.registry(environment)?.place.clone();
+        return single::run(args, prompt, place, argv, environment, format);
+    }
+    let ask = Ask::Submit {
+        agent: args.agent.clone(),
+        prompt: Stored {
+            sha256: Digest::of(&prompt),
+            bytes: prompt.len() as u64,
+        },
+        budget: args.timeout,
+        parent,
+    };
+    let job = desk.ask(environment, parent, ask, Some(&prompt))?;
+    match format {
+        Format::Human => output::data(&format!("{job}\n")),
+        Format::Json | Format::Ndjson => {
+            let value = serde_json::json!({ "version": 1, "job": job });
+            output::data(&ndjson::document(&value)?);
+        }
+    }
+    Ok(Exit::Approved)
+}
+
+/// The parent: as named, else the job that this is inside of. One that is named and not known is
+/// an error (row M-108).
+fn parent(
+    args: &SubmitArgs,
+    desk: &mut Desk,
+    environment: &Environment,
+) -> Result<Option<JobId>, Failure> {
+    let own = match desk {
+        Desk::Inside(mailbox) => Some(mailbox.card.fence.job),
+        Desk::Outside { .. } => None,
+    };
+    let Some(given) = &args.parent_job else {
+        return Ok(own);
+    };
+    if own.is_some_and(|own| own.to_string() == *given) {
+        return Ok(own);
+    }
+    match desk {
+        Desk::Inside(_) => desk.find(environment, given).map(Some),
+        Desk::Outside { .. } => {
+            let known = desk.registry(environment)?.parents()?;
+            choose(given, &known).map(Some)
+        }
+    }
+}
+
+/// The prompt, from a regular file that is neither blank nor too large (row M-105, T-053).
+fn prompt(path: &Path) -> Result<Vec<u8>, Failure> {
+    let refused = |what: &dyn std::fmt::Display| {
+        let shown = path.display().to_string();
+        Failure::new(Code::BadValue, format!("--prompt-file {shown}: {what}"))
+            .next(["ls", "-l", "--", &shown])
+    };
+    let data = fs_err::metadata(path).map_err(|error| refused(&error))?;
+    if !data.is_file() {
+        return Err(refused(&"it is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    fs_err::File::open(path)
+        .and_then(|file| file.take(PROMPT_CAP + 1).read_to_end(&mut bytes))
+        .map_err(|error| refused(&error))?;
+    if bytes.len() as u64 > PROMPT_CAP {
+        return Err(refused(&format!("it has more than {PROMPT_CAP} bytes")));
+    }
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(refused(&"it is empty"));
+    }
+    Ok(bytes)
+}

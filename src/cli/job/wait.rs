@@ -1,0 +1,89 @@
+//! `run-loop job wait`.
+
+use std::time::Duration;
+
+use crate::cli::args::Format;
+use crate::cli::args::job::WaitArgs;
+use crate::cli::environment::Environment;
+use crate::cli::job::desk::Desk;
+use crate::cli::job::show;
+use crate::domain::code::Code;
+use crate::domain::delegation::{NOT_STARTED, WAIT_GRACE, WALL_CLOCK_TIMEOUT};
+use crate::domain::exit::Exit;
+use crate::domain::failure::Failure;
+use crate::domain::id::JobId;
+use crate::domain::job_view::JobView;
+use crate::runtime::clock;
+
+/// How often a job is looked at.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Waits until a job is over, within a limit: its budget and the grace, unless told otherwise
+/// (row M-122, scenario T-101).
+pub(super) fn run(
+    args: &WaitArgs,
+    desk: &mut Desk,
+    environment: &Environment,
+    format: Format,
+) -> Result<Exit, Failure> {
+    let job = desk.find(environment, &args.job)?;
+    let mut view = desk.view(environment, job)?;
+    let limit = args
+        .timeout
+        .unwrap_or_else(|| view.budget.saturating_add(WAIT_GRACE));
+    let until = clock::now().plus_seconds(limit);
+    let runtime = clockwork()?;
+    while !view.over {
+        if let Desk::Outside { .. } = desk
+            && !desk.registry(environment)?.is_driven(view.run)?
+        {
+            // It may have ended in between.
+            view = desk.view(environment, job)?;
+            if view.over {
+                break;
+            }
+            let message = format!("run {} was interrupted, and job {job} with it", view.run);
+            let run = view.run.to_string();
+            return Err(Failure::new(Code::Interrupted, message).next(["run-loop", "resume", &run]));
+        }
+        if clock::now() >= until {
+            let message = format!("job {job} is {} after {limit} s", view.status);
+            let job = job.to_string();
+            return Err(
+                Failure::new(Code::WaitTimedOut, message).next(["run-loop", "job", "show", &job])
+            );
+        }
+        runtime.block_on(async { tokio::time::sleep(PAUSE).await });
+        view = desk.view(environment, job)?;
+    }
+    show::told(desk, environment, &view, format)?;
+    ended(&view).map_or(Ok(Exit::Approved), Err)
+}
+
+/// Why a job that is over did not complete; `None` when it did.
+pub(super) fn ended(view: &JobView) -> Option<Failure> {
+    let job = view.job;
+    let first = view.detail.split_ascii_whitespace().next();
+    let kind = first.unwrap_or_default().trim_end_matches(':');
+    let code = match (view.status.as_str(), kind) {
+        ("completed", _) => return None,
+        ("cancelled", _) => Code::Cancelled,
+        (_, WALL_CLOCK_TIMEOUT) => Code::JobTimedOut,
+        (_, NOT_STARTED) => Code::JobNotStarted,
+        _ => Code::JobFailed,
+    };
+    let message = format!("job {job} is {}: {}", view.status, view.detail);
+    Some(Failure::new(code, message).next(next(job)))
+}
+
+fn next(job: JobId) -> [String; 4] {
+    ["run-loop", "job", "show", &job.to_string()].map(str::to_owned)
+}
+
+/// Something that can wait.
+pub(super) fn clockwork() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .map_err(|error| Failure::new(Code::Internal, error.to_string()))
+}

@@ -1,0 +1,43 @@
+//! Where a delegated job stands, as people and programs are told.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::id::{JobId, LoopId};
+use crate::domain::time::Timestamp;
+
+/// A delegated job, for `run-loop job list` and `show`, and for the job that delegated it.
+///
+/// The status is what the registry holds; it is never evidence of what the agent did (row M-143).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobView {
+    /// The version of this form.
+    pub version: u32,
+    /// The run.
+    pub run: LoopId,
+    /// The job.
+    pub job: JobId,
+    /// The job inside which it was delegated.
+    pub parent: Option<JobId>,
+    /// Who is asked.
+    pub agent: String,
+    /// `pending`, `running`, `completed`, `error` or `cancelled`.
+    pub status: String,
+    /// Its words: why it failed or was cancelled, what it said of its end.
+    pub detail: String,
+    /// Whether nothing of it runs any more and it was closed.
+    pub over: bool,
+    /// How often it was dispatched.
+    pub attempt: u32,
+    /// Its budget in seconds.
+    pub budget: u64,
+    /// What it waits for, where it said that it needs a permission.
+    pub blocked: Option<String>,
+    /// When it was submitted.
+    pub submitted_at: Timestamp,
+    /// The hash of its report, which is the name of the artifact that holds it.
+    pub report: Option<String>,
+}
+
+/// The version of [`JobView`].
+pub const VERSION: u32 = 1;

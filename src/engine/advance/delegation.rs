@@ -1,0 +1,100 @@
+//! What is due for delegated jobs: they are dispatched, and ended with the job that asked.
+
+use crate::domain::code::Code;
+use crate::domain::delegation::{Closed, Dispatch, NOT_STARTED, PARENT_ENDED, WALL_CLOCK_TIMEOUT};
+use crate::domain::effect::Effect;
+use crate::domain::end::End;
+use crate::domain::event::Event;
+use crate::domain::failure::Failure;
+use crate::domain::id::JobId;
+use crate::domain::run_spec::RunSpec;
+use crate::engine::advance::request;
+use crate::engine::delegation::{DelegationRecord, JobStatus, Root};
+use crate::engine::state::State;
+
+/// The next event that is due for delegated jobs.
+pub(super) fn next(state: &State) -> Option<Event> {
+    state.delegations.values().find_map(|record| {
+        if record.closed.is_some() {
+            return None;
+        }
+        if let Some(Root::OfLoop(root, true)) = state.root_of(record.id) {
+            // What is left when an agent is done is ended: nobody reads it any more.
+            let reason = format!("{PARENT_ENDED}: job {}", root.id);
+            return Some(Event::JobClosed {
+                job: record.id,
+                closed: Closed::Cancelled { reason },
+            });
+        }
+        match record.status() {
+            JobStatus::Pending => dispatch(state, record),
+            JobStatus::Running | JobStatus::Closed => None,
+        }
+    })
+}
+
+fn dispatch(state: &State, record: &DelegationRecord) -> Option<Event> {
+    let stamp = state.stamp?;
+    let Some(directory) = state.directory_of(record.id) else {
+        let reason = format!("{NOT_STARTED}: there is no folder it could work in");
+        return Some(Event::JobClosed {
+            job: record.id,
+            closed: Closed::Error { reason },
+        });
+    };
+    let attempt = record.newest().map_or(0, |newest| newest.attempt) + 1;
+    let salt = format!("dispatch {attempt} of job {}", record.id);
+    let dispatch = Dispatch {
+        job: record.id,
+        attempt,
+        // The first dispatch has the job's own folder.
+        folder: if attempt == 1 {
+            record.id
+        } else {
+            JobId::mint(&stamp, &salt)
+        },
+        token: stamp.derive_hex(&format!("token of {salt}")),
+        directory,
+        deadline: stamp.at.plus_seconds(record.submission.budget),
+    };
+    Some(request(state, Effect::Delegate { dispatch }))
+}
+
+/// The end of a run of one job, once nothing of its tree is open.
+pub(super) fn single(state: &State, run: &RunSpec) -> Option<Event> {
+    if state.delegations.values().any(DelegationRecord::is_open) {
+        return None;
+    }
+    let first = state
+        .delegations
+        .values()
+        .min_by_key(|record| record.submitted_at)?;
+    let job = first.id;
+    let failure = |code, message: String| End::Failed {
+        failure: Failure::new(code, message).next([
+            "run-loop".to_owned(),
+            "job".to_owned(),
+            "show".to_owned(),
+            job.to_string(),
+        ]),
+    };
+    let end = match first.closed.as_ref()? {
+        Closed::Completed { .. } => End::Completed { job },
+        closed @ Closed::Error { reason } => {
+            let (code, what) = match closed.kind() {
+                WALL_CLOCK_TIMEOUT => (Code::JobTimedOut, "spent its budget"),
+                NOT_STARTED => (Code::JobNotStarted, "could not be started"),
+                _ => (Code::JobFailed, "failed"),
+            };
+            failure(code, format!("job {job} {what}: {reason}"))
+        }
+        Closed::Cancelled { reason } => End::Failed {
+            failure: Failure::new(
+                Code::Cancelled,
+                format!("job {job} was cancelled: {reason}"),
+            )
+            .next(run.command.clone()),
+        },
+    };
+    Some(Event::RunClosing { end })
+}

@@ -1,0 +1,71 @@
+//! What happens to delegated jobs, as lines for people.
+
+use crate::report::public::Kind;
+use crate::report::text;
+
+/// The line of an event about a delegated job; `None` for any other event.
+pub(super) fn say(kind: &Kind) -> Option<String> {
+    Some(match kind {
+        Kind::JobSubmitted {
+            parent,
+            agent,
+            budget,
+        } => {
+            let inside = parent.map_or_else(String::new, |job| format!(" inside job {job}"));
+            let agent = text::line(agent);
+            format!("a job for {agent} was submitted{inside}, at most {budget} s")
+        }
+        Kind::DelegateStarted { job, attempt } => format!("job {job} started (attempt {attempt})"),
+        Kind::DelegateEnded {
+            job,
+            ended,
+            gone,
+            problem,
+            ..
+        } => {
+            let left = if *gone {
+                ""
+            } else {
+                ", not everything of it is gone"
+            };
+            let problem = problem
+                .as_ref()
+                .map_or_else(String::new, |problem| format!(", {}", text::line(problem)));
+            format!("job {job} ended: {}{left}{problem}", text::line(ended))
+        }
+        Kind::JobSignalled {
+            job,
+            signal,
+            detail,
+            ..
+        } => format!("job {job} says {signal}: {}", text::line(detail)),
+        Kind::JobClosed {
+            job,
+            status,
+            detail,
+        } => format!("job {job} is closed, {status}: {}", text::line(detail)),
+        Kind::JobRedispatched { job } => format!("job {job} is dispatched once more"),
+        Kind::RunStarted { .. }
+        | Kind::RunResumed
+        | Kind::StopRequested { .. }
+        | Kind::RoundOpened
+        | Kind::StepStarted { .. }
+        | Kind::StepFailed { .. }
+        | Kind::Pinned { .. }
+        | Kind::EvidenceMade { .. }
+        | Kind::TreeOpened { .. }
+        | Kind::ReviewOpened
+        | Kind::JobStarted { .. }
+        | Kind::JobEnded { .. }
+        | Kind::SlotRetried { .. }
+        | Kind::FindingRaised { .. }
+        | Kind::SlotSettled { .. }
+        | Kind::Measured { .. }
+        | Kind::Promoted { .. }
+        | Kind::Released { .. }
+        | Kind::RoundClosed { .. }
+        | Kind::RunClosing { .. }
+        | Kind::RunSuspended { .. }
+        | Kind::RunEnded { .. } => return None,
+    })
+}

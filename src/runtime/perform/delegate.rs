@@ -1,0 +1,153 @@
+//! One dispatch of a delegated job.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::command::{self, Named};
+use crate::agent::dispatched::Dispatched;
+use crate::agent::job_folder::JobFolder;
+use crate::contract::delegation::sentence;
+use crate::domain::agent::{AgentKind, CommandAgent};
+use crate::domain::code::Code;
+use crate::domain::delegation::{Dispatch, DispatchOutcome, Fence};
+use crate::domain::failure::Failure;
+use crate::domain::job::Ended;
+use crate::domain::run_spec::RunSpec;
+use crate::engine::{DelegationRecord, State};
+use crate::runtime::clock;
+use crate::runtime::perform::job::left_until;
+use crate::runtime::perform::run_of;
+use crate::runtime::rim::Rim;
+use crate::store::mailbox::Card;
+
+/// Runs a dispatch. Whatever goes wrong on the way is one that was not started.
+pub(super) async fn perform(
+    rim: &Rim,
+    state: &State,
+    dispatch: &Dispatch,
+    again: bool,
+    stop: CancellationToken,
+    kill: CancellationToken,
+) -> DispatchOutcome {
+    let started_at = clock::now();
+    let asked_to_stop = stop.clone();
+    let mut done = tokio::select! {
+        done = async {
+            if again {
+                take_over(rim, state, dispatch).await
+            } else {
+                run(rim, state, dispatch, stop).await
+            }
+        } => done.unwrap_or_else(Dispatched::not_started),
+        // A second signal: what runs is dropped, which kills everything of it.
+        () = kill.cancelled() => Dispatched::empty(Ended::Interrupted),
+    };
+    if done.ended == Ended::Stopped && asked_to_stop.is_cancelled() {
+        // Not the agent's failure and not its guard's.
+        done.ended = Ended::Interrupted;
+    }
+    let (ended, report) = match done.report.map(|bytes| rim.artifacts.put(&bytes)) {
+        None => (done.ended, None),
+        Some(Ok(stored)) => (done.ended, Some(stored)),
+        // What cannot be kept was not done.
+        Some(Err(failure)) => (Ended::NotStarted { failure }, None),
+    };
+    DispatchOutcome {
+        ended,
+        gone: done.gone,
+        report,
+        unusable: done.unusable,
+        started_at,
+        ended_at: clock::now(),
+    }
+}
+
+/// What a dispatch is about.
+struct About<'a> {
+    run: &'a RunSpec,
+    record: &'a DelegationRecord,
+    program: &'a CommandAgent,
+}
+
+fn about<'a>(state: &'a State, dispatch: &Dispatch) -> Result<About<'a>, Failure> {
+    let run = run_of(state)?;
+    let record = state.delegations.get(&dispatch.job).ok_or_else(|| {
+        Failure::new(
+            Code::Internal,
+            format!("no job {} was delegated", dispatch.job),
+        )
+    })?;
+    let agent = &record.submission.agent;
+    match &agent.kind {
+        AgentKind::Command(program) => Ok(About {
+            run,
+            record,
+            program,
+        }),
+        AgentKind::Checks | AgentKind::Human => {
+            let message = format!("the agent {} cannot be delegated to", agent.name);
+            Err(Failure::new(Code::Internal, message))
+        }
+    }
+}
+
+async fn run(
+    rim: &Rim,
+    state: &State,
+    dispatch: &Dispatch,
+    stop: CancellationToken,
+) -> Result<Dispatched, Failure> {
+    let About {
+        run,
+        record,
+        program,
+    } = about(state, dispatch)?;
+    let submission = &record.submission;
+    let mut prompt = rim.artifacts.get(&submission.prompt.sha256)?;
+    if !submission.agent.remote {
+        let sentence = sentence(dispatch.job, &run.roster)
+            .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+        prompt.extend_from_slice(sentence.as_bytes());
+    }
+    let folder = JobFolder::create(&rim.cache, run.loop_id, dispatch.folder, &prompt, None)?;
+    folder.tell(&Card::new(
+        run.loop_id,
+        Fence {
+            job: dispatch.job,
+            attempt: dispatch.attempt,
+            token: dispatch.token.clone(),
+        },
+    ))?;
+    let asked = command::Dispatch {
+        agent: &submission.agent,
+        command: program,
+        job: Named {
+            id: dispatch.job,
+            role: "delegate",
+            round: None,
+        },
+        folder: &folder,
+        prompt: &prompt,
+        tree: Some(dispatch.directory.as_ref()),
+        environment: &rim.environment,
+        guard: &rim.guard,
+        budget: left_until(dispatch.deadline),
+    };
+    Ok(command::dispatch(&asked, stop).await)
+}
+
+/// A dispatch of a dead engine: a finished one is read, whatever else was under way is over.
+async fn take_over(rim: &Rim, state: &State, dispatch: &Dispatch) -> Result<Dispatched, Failure> {
+    let About { run, program, .. } = about(state, dispatch)?;
+    let unreadable = |error: std::io::Error| {
+        let message = format!("job {} cannot be taken over: {error}", dispatch.job);
+        Failure::new(Code::StateUnwritable, message)
+    };
+    let found = JobFolder::find(&rim.cache, run.loop_id, dispatch.folder).map_err(unreadable)?;
+    let taken = match found {
+        Some(folder) => command::taken_over(program, &folder)
+            .await
+            .map_err(unreadable)?,
+        None => None,
+    };
+    Ok(taken.unwrap_or_else(|| Dispatched::empty(Ended::Interrupted)))
+}

@@ -1,0 +1,427 @@
+//! Delegated jobs: tokens and attempts fence every message, the first end wins, and every prefix
+//! of a journal with jobs in it resumes to the same end.
+
+use run_loop::domain::delegation::{
+    Closed, Fence, JobRequest, PARENT_ENDED, Signal, Submission, TREE_MAX, WALL_CLOCK_TIMEOUT,
+};
+use run_loop::domain::effect::{Effect, Outcome};
+use run_loop::domain::end::End;
+use run_loop::domain::event::{Event, StopCause};
+use run_loop::domain::id::{EffectId, JobId, MessageId};
+use run_loop::domain::job::Ended;
+use run_loop::domain::run_spec::RunSpec;
+use run_loop::engine::{Input, InputKind, Refusal, State, Weight, check, fold, step, weigh};
+
+use crate::world::{Answer, SlotScript, World, delegated, helper, stamp, stored};
+
+/// A run with one reviewer, or of one job.
+struct Run {
+    world: World,
+    state: State,
+    journal: Vec<Event>,
+    clock: u64,
+    content: u8,
+}
+
+fn submission(parent: Option<JobId>) -> Submission {
+    Submission {
+        parent,
+        agent: helper(),
+        prompt: stored("prompt"),
+        budget: 100,
+    }
+}
+
+fn world() -> World {
+    World {
+        slots: vec![SlotScript {
+            checks: false,
+            fallbacks: 0,
+            answers: vec![Answer::Pass],
+            tree_fails_in: None,
+        }],
+        max_rounds: 2,
+        max_parallel: 4,
+        quorum: None,
+        motions: Vec::new(),
+        first_content: 1,
+        pin_fails_in: None,
+        evidence_fails_in: None,
+        promotion_fails: false,
+    }
+}
+
+impl Run {
+    fn start(change: impl FnOnce(&mut RunSpec)) -> Self {
+        let world = world();
+        let mut spec = world.spec();
+        change(&mut spec);
+        let mut run = Self {
+            content: world.first_content,
+            world,
+            state: State::default(),
+            journal: Vec::new(),
+            clock: 0,
+        };
+        run.input(InputKind::Start(Box::new(spec)));
+        run
+    }
+    /// A run whose one reviewer was just asked.
+    fn reviewing() -> (Self, JobId) {
+        let mut run = Self::start(|_| ());
+        loop {
+            let asked = run
+                .state
+                .open_effects()
+                .find_map(|(_, effect)| match effect {
+                    Effect::RunJob { job } => Some(job.id),
+                    _ => None,
+                });
+            if let Some(job) = asked {
+                return (run, job);
+            }
+            assert!(run.perform(|_| true));
+        }
+    }
+    /// A run of one job.
+    fn single() -> Self {
+        Self::start(|spec| {
+            spec.panel.clear();
+            spec.single = Some(submission(None));
+        })
+    }
+    fn input(&mut self, kind: InputKind) -> usize {
+        self.clock += 1;
+        let stamp = stamp(self.clock);
+        let events = step(&self.state, Input { stamp, kind });
+        for event in &events {
+            fold(&mut self.state, event);
+            check(&self.state).unwrap();
+            self.journal.push(event.clone());
+        }
+        events.len()
+    }
+    fn message(&mut self) -> MessageId {
+        self.clock += 1;
+        MessageId::mint(&stamp(self.clock), "message")
+    }
+    /// Asks, and says what it was worth.
+    fn ask(&mut self, from: Option<Fence>, request: JobRequest) -> Weight {
+        let message = self.message();
+        let weight = weigh(&self.state, message, from.as_ref(), &request);
+        let kind = InputKind::Job {
+            message,
+            from,
+            request: Box::new(request),
+        };
+        let events = self.input(kind);
+        assert_eq!(events > 0, weight == Weight::New, "{weight:?}");
+        weight
+    }
+    fn submit(&mut self, from: Option<JobId>, parent: Option<JobId>) -> Result<JobId, Refusal> {
+        let before: Vec<JobId> = self.state.delegations.keys().copied().collect();
+        let fence = from.map(|job| self.fence(job));
+        let submission = Box::new(submission(parent));
+        match self.ask(fence, JobRequest::Submit { submission }) {
+            Weight::New => {}
+            Weight::Refused(refusal) => return Err(refusal),
+            other => panic!("{other:?}"),
+        }
+        let mut new = self.state.delegations.keys();
+        Ok(*new.find(|job| !before.contains(job)).unwrap())
+    }
+    fn fence(&self, job: JobId) -> Fence {
+        self.state.fence_of(job).unwrap()
+    }
+    fn signal(&mut self, of: Fence, signal: Signal, detail: &str) -> Weight {
+        let detail = detail.to_owned();
+        self.ask(Some(of.clone()), JobRequest::Signal { of, signal, detail })
+    }
+    fn closed(&self, job: JobId) -> Option<&Closed> {
+        self.state.delegations[&job].closed.as_ref()
+    }
+    fn effect(&self, pick: impl Fn(&Effect) -> bool) -> Option<(EffectId, Effect)> {
+        let mut open = self.state.open_effects();
+        open.find(|(_, effect)| pick(effect))
+            .map(|(id, effect)| (id, effect.clone()))
+    }
+    fn done(&mut self, effect: EffectId, outcome: Outcome) {
+        let outcome = Box::new(outcome);
+        self.input(InputKind::Done { effect, outcome });
+    }
+    /// Performs an open effect as the world does; false where none fits.
+    fn perform(&mut self, pick: impl Fn(&Effect) -> bool) -> bool {
+        let Some((id, effect)) = self.effect(pick) else {
+            return false;
+        };
+        let outcome = self.world.perform(&effect, &mut self.content);
+        self.done(id, outcome);
+        true
+    }
+    /// The dispatch of a job comes back so.
+    fn ends(&mut self, job: JobId, outcome: Outcome) {
+        let is_it = |effect: &Effect| matches!(effect, Effect::Delegate { dispatch } if dispatch.job == job);
+        let (id, _) = self.effect(is_it).unwrap();
+        self.done(id, outcome);
+    }
+    fn into_end(mut self) -> Option<End> {
+        while self.perform(|_| true) {}
+        self.state.end().cloned()
+    }
+}
+
+/// T-070, T-071, rows M-141 to M-143: a message counts for the dispatch that is under way alone.
+#[test]
+fn a_stale_attempt_never_counts() {
+    let mut run = Run::single();
+    let job = *run.state.delegations.keys().next().unwrap();
+    let first = run.fence(job);
+    let forged = Fence {
+        token: "0".repeat(32),
+        ..first.clone()
+    };
+    let stale = Weight::Refused(Refusal::Stale(job));
+    assert_eq!(run.signal(forged, Signal::Completed, ""), stale);
+    run.ends(job, delegated(Ended::Exited { code: 3 }, false));
+    // The run of one job ended with it; in a loop the job can be dispatched once more.
+    let (mut run, asked) = Run::reviewing();
+    let job = run.submit(Some(asked), Some(asked)).unwrap();
+    let first = run.fence(job);
+    run.ends(job, delegated(Ended::Exited { code: 3 }, false));
+    assert_eq!(run.ask(None, JobRequest::Redispatch { job }), Weight::New);
+    let second = run.fence(job);
+    assert_eq!((first.attempt, second.attempt), (1, 2));
+    assert_ne!(first.token, second.token);
+    let stale = Weight::Refused(Refusal::Stale(job));
+    for signal in [Signal::Started, Signal::Completed, Signal::Error] {
+        assert_eq!(run.signal(first.clone(), signal, ""), stale);
+    }
+    let mixed = Fence {
+        token: first.token.clone(),
+        ..second.clone()
+    };
+    assert_eq!(run.signal(mixed, Signal::Completed, ""), stale);
+    assert_eq!(run.closed(job), None);
+    assert_eq!(run.signal(second, Signal::Completed, "done"), Weight::New);
+}
+
+/// T-185, rows M-153 and M-140: the first end wins; said again it is a no-op, another is refused,
+/// and nothing comes after it.
+#[test]
+fn the_first_end_wins() {
+    let (mut run, asked) = Run::reviewing();
+    let job = run.submit(Some(asked), Some(asked)).unwrap();
+    let fence = run.fence(job);
+    assert_eq!(
+        run.signal(fence.clone(), Signal::Started, ""),
+        Weight::Activity
+    );
+    assert_eq!(
+        run.signal(fence.clone(), Signal::Completed, "all"),
+        Weight::New
+    );
+    assert_eq!(
+        run.signal(fence.clone(), Signal::Completed, "all"),
+        Weight::Repeat
+    );
+    let over = Weight::Refused(Refusal::Over(job, "completed"));
+    assert_eq!(run.signal(fence.clone(), Signal::Completed, "less"), over);
+    assert_eq!(run.signal(fence.clone(), Signal::Error, "all"), over);
+    // The terminal barrier.
+    assert_eq!(run.signal(fence.clone(), Signal::Progress, ""), over);
+    assert_eq!(run.signal(fence, Signal::PermissionRequired, "rm"), over);
+    let reason = "asked".to_owned();
+    assert_eq!(run.ask(None, JobRequest::Cancel { job, reason }), over);
+    // Its process is still there: closed, and open all the same.
+    assert!(run.state.delegations[&job].is_open());
+    run.ends(job, delegated(Ended::Exited { code: 1 }, false));
+    let detail = "all".to_owned();
+    assert_eq!(run.closed(job), Some(&Closed::Completed { detail }));
+    assert!(!run.state.delegations[&job].is_open());
+}
+
+/// Cancelling is idempotent, and what was cancelled is stopped and stays so.
+#[test]
+fn a_cancelled_job_is_stopped_and_stays_cancelled() {
+    let (mut run, asked) = Run::reviewing();
+    let job = run.submit(Some(asked), Some(asked)).unwrap();
+    let cancel = |reason: &str| JobRequest::Cancel {
+        job,
+        reason: reason.to_owned(),
+    };
+    let (_, effect) = run
+        .effect(|it| matches!(it, Effect::Delegate { .. }))
+        .unwrap();
+    assert!(!run.state.is_unwanted(&effect));
+    assert_eq!(run.ask(None, cancel("target_not_found")), Weight::New);
+    assert!(run.state.is_unwanted(&effect));
+    assert_eq!(run.ask(None, cancel("other")), Weight::Repeat);
+    run.ends(job, delegated(Ended::Exited { code: 0 }, true));
+    assert_eq!(run.closed(job).unwrap().kind(), "target_not_found");
+}
+
+/// T-115, row M-108: parents must be known, and a job asks about its own tree alone.
+#[test]
+fn a_job_reaches_its_own_tree_alone() {
+    let (mut run, asked) = Run::reviewing();
+    let stranger = JobId::mint(&stamp(9_999), "stranger");
+    let unknown = Err(Refusal::Unknown(stranger));
+    assert_eq!(run.submit(None, Some(stranger)), unknown);
+    let mine = run.submit(Some(asked), Some(asked)).unwrap();
+    let deeper = run.submit(Some(mine), Some(mine)).unwrap();
+    let theirs = run.submit(None, None).unwrap();
+    assert!(run.state.descends_from(deeper, asked));
+    assert!(!run.state.descends_from(theirs, asked));
+    let cancel = |job| JobRequest::Cancel {
+        job,
+        reason: "asked".to_owned(),
+    };
+    let fence = run.fence(mine);
+    let below = |job| Weight::Refused(Refusal::NotBelow(job));
+    assert_eq!(run.ask(Some(fence.clone()), cancel(theirs)), below(theirs));
+    assert_eq!(run.ask(Some(fence.clone()), cancel(mine)), below(mine));
+    assert_eq!(
+        run.ask(Some(fence.clone()), cancel(asked)),
+        Weight::Refused(Refusal::OfLoop(asked))
+    );
+    assert_eq!(
+        run.submit(Some(mine), Some(theirs)),
+        Err(Refusal::NotBelow(theirs))
+    );
+    assert_eq!(run.ask(Some(fence), cancel(deeper)), Weight::New);
+}
+
+/// T-114: a tree is bounded.
+#[test]
+fn a_tree_holds_fifty_jobs() {
+    let (mut run, asked) = Run::reviewing();
+    let mut parent = asked;
+    for _ in 0..TREE_MAX {
+        parent = run.submit(None, Some(parent)).unwrap();
+    }
+    assert_eq!(run.submit(None, Some(parent)), Err(Refusal::Full(TREE_MAX)));
+    assert_eq!(run.submit(None, Some(asked)), Err(Refusal::Full(TREE_MAX)));
+    // Another tree is not full.
+    assert!(run.submit(None, None).is_ok());
+}
+
+/// A loop's own job ends by its report alone; what it delegated ends with it, before the report
+/// is judged.
+#[test]
+fn what_a_reviewer_delegated_ends_with_it() {
+    let (mut run, asked) = Run::reviewing();
+    let fence = run.fence(asked);
+    let job = run.submit(Some(asked), Some(asked)).unwrap();
+    let of_loop = Weight::Refused(Refusal::OfLoop(asked));
+    assert_eq!(run.signal(fence, Signal::Completed, "PASS"), of_loop);
+    assert!(run.perform(|effect| matches!(effect, Effect::RunJob { .. })));
+    assert_eq!(run.closed(job).unwrap().kind(), PARENT_ENDED);
+    let measuring = |run: &Run| {
+        run.effect(|it| matches!(it, Effect::Measure { .. }))
+            .is_some()
+    };
+    assert!(
+        !measuring(&run),
+        "the report was judged while a sub-job may still run"
+    );
+    run.ends(job, delegated(Ended::Interrupted, false));
+    assert!(measuring(&run));
+    // Nothing can be delegated inside a job that ended.
+    assert!(run.submit(None, Some(asked)).is_err());
+    assert!(matches!(run.into_end(), Some(End::Approved { .. })));
+}
+
+/// How a job without a message of its own is closed, and how a run of it ends.
+#[test]
+fn an_outcome_closes_the_job() {
+    let code = |ended, with_report| {
+        let mut run = Run::single();
+        let job = *run.state.delegations.keys().next().unwrap();
+        run.ends(job, delegated(ended, with_report));
+        let kind = run.closed(job).map(|closed| closed.kind().to_owned());
+        (run.into_end().unwrap().exit().code(), kind.unwrap())
+    };
+    assert_eq!(code(Ended::Exited { code: 0 }, true), (0, String::new()));
+    assert_eq!(code(Ended::Exited { code: 0 }, false).0, 6);
+    assert_eq!(code(Ended::Exited { code: 2 }, true).0, 6);
+    assert_eq!(code(Ended::Signalled { signal: 11 }, true).0, 6);
+    assert_eq!(code(Ended::Lost, true).0, 6);
+    let late = (7, WALL_CLOCK_TIMEOUT.to_owned());
+    assert_eq!(code(Ended::TimedOut, true), late);
+    let failure = run_loop::domain::failure::Failure::new(
+        run_loop::domain::code::Code::AgentNotRunnable,
+        "no program",
+    );
+    assert_eq!(code(Ended::NotStarted { failure }, false).0, 126);
+}
+
+/// A run of one job that was interrupted dispatches it again under a new token.
+#[test]
+fn an_interrupted_job_is_dispatched_again() {
+    let mut run = Run::single();
+    let job = *run.state.delegations.keys().next().unwrap();
+    let first = run.fence(job);
+    let cause = StopCause::Interrupt;
+    run.input(InputKind::Stop {
+        cause,
+        message: None,
+    });
+    run.ends(job, delegated(Ended::Interrupted, false));
+    while run.perform(|_| true) {}
+    assert!(run.state.suspended.is_some() && run.closed(job).is_none());
+    run.input(InputKind::Resume);
+    let second = run.fence(job);
+    assert_eq!((second.attempt, second.token == first.token), (2, false));
+    assert!(matches!(run.into_end(), Some(End::Completed { .. })));
+}
+
+/// A message is taken once, whatever was written of its answer.
+#[test]
+fn a_message_that_is_read_twice_says_nothing_new() {
+    let (mut run, asked) = Run::reviewing();
+    let message = run.message();
+    let from = Some(run.fence(asked));
+    let request = Box::new(JobRequest::Submit {
+        submission: Box::new(submission(Some(asked))),
+    });
+    let kind = InputKind::Job {
+        message,
+        from,
+        request,
+    };
+    assert!(run.input(kind.clone()) > 0);
+    let job = run.state.messages[&message];
+    assert_eq!(run.input(kind), 0);
+    assert_eq!(run.state.delegations.keys().collect::<Vec<_>>(), [&job]);
+}
+
+/// Design, section 9: every prefix of a journal with jobs in it resumes to the same end.
+#[test]
+fn every_prefix_resumes_to_the_same_end() {
+    let (mut run, asked) = Run::reviewing();
+    let mine = run.submit(Some(asked), Some(asked)).unwrap();
+    let other = run.submit(None, None).unwrap();
+    let fence = run.fence(mine);
+    run.signal(fence, Signal::Completed, "done");
+    run.ends(mine, delegated(Ended::Exited { code: 0 }, true));
+    run.ends(other, delegated(Ended::Exited { code: 1 }, false));
+    let world = run.world.clone();
+    while run.perform(|_| true) {}
+    assert!(matches!(run.state.end(), Some(End::Approved { .. })));
+    for cut in 1..run.journal.len() {
+        let journal = run.journal[..cut].to_vec();
+        let mut again = Run {
+            world: world.clone(),
+            state: State::replay(&journal),
+            journal,
+            clock: 1_000_000,
+            content: 1,
+        };
+        again.input(InputKind::Resume);
+        let end = again.into_end();
+        assert!(
+            matches!(end, Some(End::Approved { .. })),
+            "cut {cut}: {end:?}"
+        );
+    }
+}

@@ -1,0 +1,13 @@
+//! Delegated jobs through the built program: alone, inside a job, and beside a run that goes on.
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on fails"
+)]
+
+mod support;
+
+#[path = "jobs/inside.rs"]
+mod inside;
+#[path = "jobs/single.rs"]
+mod single;

@@ -1,0 +1,262 @@
+//! `run-loop job submit` where no run goes on: a run of one job.
+
+use std::process::Command;
+
+use crate::support::agents::{Point, ScriptedAgent, quote};
+use crate::support::bench::{Bench, Ran};
+
+/// A bench whose one agent can be delegated to and reviews nothing.
+fn bench(agent: &ScriptedAgent) -> Bench {
+    Bench::new().spare("helper", agent, "").ready()
+}
+
+fn submit(bench: &Bench, prompt: &str, more: &[&str]) -> Ran {
+    let file = bench.repo.beside("prompt.md");
+    std::fs::write(&file, prompt).unwrap();
+    let file = file.to_str().unwrap().to_owned();
+    let args = ["job", "submit", "--agent", "helper", "--prompt-file", &file];
+    bench.run(&[&args, more].concat())
+}
+
+/// The value of a line `NAME  VALUE` of what was printed.
+fn row(text: &str, name: &str) -> String {
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find_map(|line| line.strip_prefix(&format!("{name} ")));
+    line.unwrap_or_else(|| unreachable!("no {name} in:\n{text}"))
+        .trim()
+        .to_owned()
+}
+
+/// A job that completes: its id on standard output, its report kept, nothing of it left.
+#[test]
+fn a_job_is_a_run_of_its_own() {
+    let bench = bench(&ScriptedAgent::with_script(
+        "cat > /dev/null; echo \"$RUN_LOOP_JOB_ROLE in $(pwd)\"",
+    ));
+    let ran = submit(&bench, "Say where you are.\n", &[]);
+    ran.ends(0);
+    assert_eq!(
+        row(&ran.stdout, "status"),
+        "completed (attempt 1, budget 3600 s)"
+    );
+    let job = row(&ran.stdout, "job");
+    let report = bench.run(&["job", "show", &job, "--report"]);
+    let root = std::fs::canonicalize(bench.repo.root()).unwrap();
+    assert_eq!(
+        report.ends(0).stdout.trim(),
+        format!("delegate in {}", root.display())
+    );
+    let listed = bench.run(&["job", "list"]);
+    assert!(listed.ends(0).stdout.contains(&job), "{}", listed.stdout);
+    bench.run(&["job", "wait", &job]).ends(0);
+    assert_eq!(bench.left_in_cache(&["jobs"]), [""; 0]);
+    // It approves nothing.
+    bench.gate().ends(5);
+    assert_eq!(bench.promoted(), [""; 0]);
+    bench.run(&["list"]).ends(0).says("completed, exit 0");
+    bench.run(&["status"]).ends(0).says("completed");
+}
+
+/// T-050, M-054: a prompt above one argument's 131,072 bytes arrives whole, and ends with the
+/// sentence that says how to delegate.
+#[test]
+fn a_large_prompt_arrives_whole_with_the_sentence() {
+    let bench = bench(&ScriptedAgent::with_script("cat"));
+    let prompt = format!("Start.\n{}\nEnd.\n", "0123456789abcde\n".repeat(9_400));
+    let ran = submit(&bench, &prompt, &[]);
+    let job = row(&ran.ends(0).stdout, "job");
+    let report = bench.run(&["job", "show", &job, "--report"]);
+    let said = report.ends(0).stdout.clone();
+    let (whole, sentence) = said.split_at(prompt.len());
+    assert_eq!(whole, prompt);
+    assert!(
+        sentence.contains("run-loop job submit --agent"),
+        "{sentence}"
+    );
+    assert!(sentence.contains(&job), "{sentence}");
+}
+
+/// T-052, T-053, T-058, T-107: what is wrong shows before anything is made, on standard error.
+#[test]
+fn what_is_wrong_is_refused_before_a_job_is_made() {
+    let bench = bench(&ScriptedAgent::with_script("cat"));
+    for empty in ["", " \n\t\n"] {
+        let ran = submit(&bench, empty, &[]);
+        ran.ends(2).with("RL0013").says("it is empty");
+        assert_eq!(ran.stdout, "");
+    }
+    submit(&bench, "x", &["--timeout", "0"])
+        .ends(2)
+        .with("RL0013");
+    submit(&bench, "x", &["--timeout", "0x10"])
+        .ends(2)
+        .with("RL0013");
+    submit(&bench, "x", &["--parent-job", "0123"])
+        .ends(2)
+        .with("RL0022");
+    let args = ["job", "submit", "--prompt-file", "/none", "--agent"];
+    bench
+        .run(&[&args[..], &["helper"]].concat())
+        .ends(2)
+        .with("RL0013");
+    let file = bench.repo.beside("prompt.md");
+    std::fs::write(&file, "x").unwrap();
+    let args = [
+        "job",
+        "submit",
+        "--prompt-file",
+        file.to_str().unwrap(),
+        "--agent",
+    ];
+    bench
+        .run(&[&args[..], &["nobody"]].concat())
+        .ends(2)
+        .with("RL0005");
+    bench.run(&["job", "show", "0123"]).ends(2).with("RL0022");
+    bench.run(&["job", "list"]).ends(0).says("no jobs");
+    bench.run(&["list"]).ends(0).says("no runs");
+}
+
+/// T-100, T-107: option, then variable, then 3600; digits are decimal.
+#[test]
+fn the_budget_is_the_options_then_the_variables_then_the_default() {
+    let bench = bench(&ScriptedAgent::with_script("cat"));
+    let file = bench.repo.beside("prompt.md");
+    std::fs::write(&file, "x").unwrap();
+    let file = file.to_str().unwrap().to_owned();
+    let budget = |variable: Option<&str>, option: &[&str]| {
+        let args = ["job", "submit", "--agent", "helper", "--prompt-file", &file];
+        let mut command = bench.command(&[&args, option].concat());
+        command.envs(variable.map(|value| ("RUN_LOOP_TIMEOUT", value)));
+        let ran = Ran::of(&command.output().unwrap());
+        row(&ran.ends(0).stdout, "status")
+    };
+    assert!(budget(None, &[]).contains("3600 s"));
+    assert!(budget(Some("120"), &[]).contains("120 s"));
+    assert!(budget(Some("120"), &["--timeout", "0090"]).contains("90 s"));
+}
+
+/// How a job ends that does not complete: our codes, and the report of no failure counts.
+#[test]
+fn a_job_that_does_not_complete_says_why() {
+    for (script, code, reason, word) in [
+        (
+            "cat > /dev/null; echo report; exit 3",
+            6,
+            "RL0507",
+            "exited with 3",
+        ),
+        ("cat > /dev/null", 6, "RL0507", "no_report"),
+        (
+            "cat > /dev/null; echo report; kill -SEGV $$",
+            6,
+            "RL0507",
+            "signal 11",
+        ),
+    ] {
+        let bench = bench(&ScriptedAgent::with_script(script));
+        let ran = submit(&bench, "x", &[]);
+        ran.ends(code).with(reason).says(word);
+        let job = row(&ran.stdout, "job");
+        bench.run(&["job", "wait", &job]).ends(code).with(reason);
+        // The run is over: nothing can follow.
+        bench
+            .run(&["job", "redispatch", &job])
+            .ends(3)
+            .with("RL0141");
+    }
+}
+
+/// T-102, T-109, T-111: a spent budget closes the job and ends everything of it; the label says
+/// so, and it counts as unconfirmed.
+#[test]
+fn a_spent_budget_closes_the_job() {
+    let bench = bench(&ScriptedAgent::with_script(
+        "cat > /dev/null; echo all; forever",
+    ));
+    let ran = submit(&bench, "x", &["--timeout", "1"]);
+    ran.ends(7).with("RL0701").says("wall_clock_timeout");
+    assert_eq!(bench.left_in_cache(&["jobs"]), [""; 0]);
+}
+
+/// A program that the kernel refuses is a job that could not be started: 126 (T-052).
+#[test]
+fn a_program_that_cannot_be_started_ends_126() {
+    let bench = bench(&ScriptedAgent::with_script("cat"));
+    let program = bench.repo.beside("agents").join("helper");
+    let broken = Command::new("/bin/sh")
+        .args(["-c", "printf '\\177ELF not a program' > \"$1\"", "sh"])
+        .arg(&program)
+        .status();
+    assert!(broken.unwrap().success());
+    let ran = submit(&bench, "x", &[]);
+    ran.ends(126).with("RL0601").says("not_started");
+}
+
+/// T-051, M-103, M-107: a prompt that cannot be written ends 126 with one line, and nothing of it
+/// stays on the disk.
+#[test]
+fn a_prompt_that_cannot_be_written_ends_126() {
+    let bench = bench(&ScriptedAgent::with_script("cat"));
+    let file = bench.repo.beside("prompt.md");
+    std::fs::write(&file, "0123456789abcde\n".repeat(300_000)).unwrap();
+    let line = format!(
+        "trap '' XFSZ; ulimit -f 4096; exec {} job submit --agent helper --prompt-file {}",
+        env!("CARGO_BIN_EXE_run-loop"),
+        quote(file.to_str().unwrap())
+    );
+    let mut command = Command::new("/bin/bash");
+    command
+        .args(["-c", &line])
+        .current_dir(bench.repo.root())
+        .env_clear();
+    command.envs(bench.environment());
+    let ran = Ran::of(&command.output().unwrap());
+    ran.ends(126).with("RL0601");
+    assert_eq!(bench.left_in_cache(&["jobs"]), [""; 0]);
+    bench.run(&["list"]).ends(0);
+}
+
+/// T-189: an interrupted job is put aside and resumed as a new attempt; `cancel` ends it.
+#[test]
+fn an_interrupted_job_is_resumed() {
+    let repo = crate::support::repo::Repo::new();
+    let bench = Bench::around(repo);
+    let point = Point::new(&bench.repo.beside("tmp"), "running");
+    let path = point.path().display().to_string();
+    let counter = bench.repo.beside("counter");
+    let bench = bench
+        .spare(
+            "helper",
+            &ScriptedAgent::in_turn(
+                &counter,
+                &[
+                    ScriptedAgent::with_script(format!(
+                        "cat > /dev/null; echo $$ > {path}; forever"
+                    )),
+                    ScriptedAgent::with_script("cat > /dev/null; echo second"),
+                ],
+            ),
+            "",
+        )
+        .ready();
+    let file = bench.repo.beside("prompt.md");
+    std::fs::write(&file, "x").unwrap();
+    let args = ["job", "submit", "--agent", "helper", "--prompt-file"];
+    let child = bench.spawn(&[&args[..], &[file.to_str().unwrap()]].concat());
+    point.reached();
+    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let ran = Ran::of(&child.wait_with_output().unwrap());
+    ran.ends(143).with("RL0802");
+    let ran = bench.run(&["resume"]);
+    ran.ends(0);
+    assert!(
+        row(&ran.stdout, "status").contains("attempt 2"),
+        "{}",
+        ran.stdout
+    );
+    let job = row(&ran.stdout, "job");
+    let report = bench.run(&["job", "show", &job, "--report"]);
+    assert_eq!(report.ends(0).stdout, "second\n");
+}
