@@ -21,6 +21,7 @@ pub mod identity;
 pub mod isolation;
 pub mod job;
 pub mod job_view;
+pub mod layout;
 pub mod oid;
 pub mod path;
 pub mod policy;

@@ -14,7 +14,6 @@
 
 pub mod canonical;
 mod compose;
-pub mod layout;
 pub mod manifest;
 mod normalise;
 pub mod permit;

@@ -3,6 +3,7 @@
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
+use crate::domain::layout;
 use crate::domain::oid::Oid;
 use crate::domain::policy::Attest;
 use crate::domain::time::Timestamp;
@@ -12,7 +13,6 @@ use crate::gate::differs;
 use crate::gate::files::{self, Found, Manifests, Place};
 use crate::gate::request::{GatePolicy, GateRequest};
 use crate::git::object;
-use crate::promote::layout;
 use crate::store::Attestations;
 
 /// What is judged, resolved.

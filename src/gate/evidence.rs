@@ -6,11 +6,12 @@ use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
 use crate::domain::job::RulingKind;
+use crate::domain::layout;
 use crate::domain::slot::SlotName;
 use crate::domain::verdict::{Coverage, PassedBy, Verdict};
 use crate::gate::files::{Found, damaged};
 use crate::promote::manifest::{EvidenceFile, PanelSlot, Standing};
-use crate::promote::{Manifest, Sidecar, canonical, layout};
+use crate::promote::{Manifest, Sidecar, canonical};
 
 /// Proves every file of a manifest; the sidecars, in the order of the panel.
 pub(super) fn prove(found: &Found<'_>, reports: &str) -> Result<Vec<Sidecar>, Failure> {

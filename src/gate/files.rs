@@ -7,11 +7,12 @@ use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
+use crate::domain::layout;
 use crate::domain::oid::Oid;
 use crate::gate::choose::Question;
 use crate::git::object::{self, Depth, TreeEntry};
 use crate::git::{Error, Git};
-use crate::promote::{Manifest, canonical, layout};
+use crate::promote::{Manifest, canonical};
 use crate::store::Folder;
 
 /// A place of promoted files.

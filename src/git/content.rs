@@ -11,6 +11,7 @@ use std::path::Path;
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId};
+use crate::domain::layout;
 use crate::domain::oid::Oid;
 use crate::domain::slot::SlotName;
 use crate::git::error::Error;
@@ -45,7 +46,7 @@ pub(crate) fn store_content_tree(
 /// Whether a file at this path, below the reports folder, can be promoted evidence.
 #[must_use]
 pub fn is_evidence_name(folder: &str, file: &str) -> bool {
-    if folder == "approvals" {
+    if folder == layout::APPROVALS {
         return file
             .strip_suffix(".json")
             .is_some_and(|id| LoopId::parse(id).is_some());

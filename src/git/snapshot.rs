@@ -1,7 +1,5 @@
 //! Pinning: a round's identity, with the snapshot that holds it (design, section 5).
 
-use std::path::Path;
-
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
@@ -178,14 +176,7 @@ impl Pinning<'_> {
                 tree,
             },
             snapshot,
-            tripwire: tripwire::read(
-                repo,
-                &facts,
-                &config,
-                index,
-                Path::new(&spec.control_root),
-                &spec.reports,
-            )?,
+            tripwire: tripwire::read(repo, &facts, &config, index, spec)?,
             base_tip: facts.tip,
             branch: facts.branch,
             commits: base.commits,

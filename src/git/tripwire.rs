@@ -1,5 +1,6 @@
 //! What no job may touch, as digests (design, section 6).
 
+use std::ffi::OsString;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -12,28 +13,33 @@ use sha2::{Digest as _, Sha256};
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
 use crate::domain::identity::Tripwire;
+use crate::domain::layout;
+use crate::domain::run_spec::RunSpec;
 use crate::git::config::GitConfig;
 use crate::git::error::{Error, path_of};
 use crate::git::facts::Facts;
 use crate::git::repository::Repository;
+use crate::store::folder::TEMPORARY;
 
-/// Reads the tripwire; `index` is the digest that the capture took.
+/// Reads the tripwire of a run; `index` is the digest that the capture took.
 pub(crate) fn read(
     repo: &Repository,
     facts: &Facts,
     config: &GitConfig,
     index: Digest,
-    control_root: &Path,
-    reports: &str,
+    spec: &RunSpec,
 ) -> Result<Tripwire, Failure> {
-    let digest = |places: &[&Path]| digest(places).map_err(|error| Failure::from(Error::Io(error)));
+    let failed = |error| Failure::from(Error::Io(error));
+    let digest = |places: &[&Path]| digest(places).map_err(failed);
     let mut hooks = vec![repo.common_dir.join("hooks")];
     if let Some(path) = config.last("core.hookspath") {
         hooks.push(repo.source_root.join(path_of(path)));
     }
     let hooks: Vec<&Path> = hooks.iter().map(AsRef::as_ref).collect();
     let (shared, own) = (repo.common_dir.join("info"), repo.git_dir.join("info"));
-    let approvals = control_root.join(reports).join("approvals");
+    let approvals = Path::new(&spec.control_root)
+        .join(&spec.reports)
+        .join(layout::APPROVALS);
     Ok(Tripwire {
         head_ref: facts
             .branch
@@ -44,8 +50,41 @@ pub(crate) fn read(
         hooks: digest(&hooks)?,
         info: digest(&[&shared, &own])?,
         index,
-        manifests: digest(&[&approvals])?,
+        manifests: others(&approvals, &layout::manifest_name(spec.loop_id)).map_err(failed)?,
     })
+}
+
+/// The digest of the manifests of other runs.
+///
+/// A run that died while it promoted finds its own when it goes on. What lies there under its name
+/// approves nothing: promotion compares it byte by byte, and the gate asks the journal. Neither
+/// counts that the folder was made for it, nor what a write that broke off left.
+fn others(approvals: &Path, own: &str) -> io::Result<Digest> {
+    let names = match fs_err::symlink_metadata(approvals) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error),
+        Ok(meta) if meta.is_dir() => names_in(approvals)?,
+        Ok(_) => return digest(&[approvals]),
+    };
+    let mut hasher = Sha256::new();
+    for name in names {
+        let shown = name.to_string_lossy();
+        if shown != own && !shown.starts_with(TEMPORARY) {
+            field(&mut hasher, name.as_bytes());
+            feed(&mut hasher, &approvals.join(&name))?;
+        }
+    }
+    Ok(Digest::from_hasher(hasher))
+}
+
+/// What lies in a folder, in the order of the bytes of its name.
+fn names_in(folder: &Path) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in fs_err::read_dir(folder)? {
+        names.push(entry?.file_name());
+    }
+    names.sort();
+    Ok(names)
 }
 
 /// The digest of whole folders: names, kinds, modes, bytes; links by their target, unfollowed.
@@ -75,11 +114,7 @@ fn feed(hasher: &mut Sha256, path: &Path) -> io::Result<()> {
     if meta.is_symlink() {
         field(hasher, fs_err::read_link(path)?.as_os_str().as_bytes());
     } else if meta.is_dir() {
-        let mut names = Vec::new();
-        for entry in fs_err::read_dir(path)? {
-            names.push(entry?.file_name());
-        }
-        names.sort();
+        let mut names = names_in(path)?;
         // Git itself writes `info/refs` when it packs; it is read only by old http clients.
         names.retain(|name| !(name == "refs" && path.ends_with("info")));
         hasher.update(format!("{};", names.len()));

@@ -5,6 +5,7 @@ use crate::domain::digest::Digest;
 use crate::domain::event::Settlement;
 use crate::domain::failure::Failure;
 use crate::domain::job::{Reading, Review, Stored};
+use crate::domain::layout;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::time::Timestamp;
@@ -13,13 +14,13 @@ use crate::promote::canonical;
 use crate::promote::manifest::{
     EffectivePolicy, EvidenceFile, InstructionHash, Manifest, ManifestSchema, PanelSlot, Standing,
 };
+use crate::promote::normalise;
 use crate::promote::permit::{Permit, ledger, passing_job};
 use crate::promote::round::{ApprovedRound, EndedJob, SettledSlot};
 use crate::promote::sidecar::{
     AgentIdentity, Confinement, FindingCounts, Receipts, Scope, SettledFinding, Sidecar,
     SidecarSchema, Transport,
 };
-use crate::promote::{layout, normalise};
 
 /// Gives the bytes of an artifact by their hash.
 pub(super) type Artifacts<'a> = dyn FnMut(&Digest) -> Result<Vec<u8>, Failure> + 'a;

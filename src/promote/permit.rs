@@ -13,12 +13,12 @@ use crate::domain::finding::Claim;
 use crate::domain::glob::Glob;
 use crate::domain::identity::{Remeasured, Trip};
 use crate::domain::job::Reading;
+use crate::domain::layout;
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::PlanSource;
 use crate::domain::severity::Severity;
 use crate::domain::slot::Slot;
 use crate::domain::verdict::Verdict;
-use crate::promote::layout;
 use crate::promote::round::{ApprovedRound, EndedJob, SettledSlot};
 use crate::store::LockProof;
 

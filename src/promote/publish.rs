@@ -6,11 +6,12 @@ use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::effect::Promotion;
 use crate::domain::failure::Failure;
+use crate::domain::layout;
 use crate::domain::path::RepoPath;
 use crate::domain::time::Timestamp;
 use crate::promote::compose::{self, Artifacts, SlotFile};
 use crate::promote::permit::Permit;
-use crate::promote::{Manifest, Sidecar, canonical, layout};
+use crate::promote::{Manifest, Sidecar, canonical};
 use crate::store::{Access, Folder};
 
 /// Publishes the evidence of an approved round under the control root.

@@ -59,6 +59,9 @@ impl FileId {
     }
 }
 
+/// How the name of a file begins that is being written; one that stays was left by a crash.
+pub const TEMPORARY: &str = ".tmp-";
+
 /// An open folder.
 #[derive(Debug)]
 pub struct Folder {
@@ -217,7 +220,7 @@ impl Folder {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         loop {
             let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-            let name = OsString::from(format!(".tmp-{}-{number}", std::process::id()));
+            let name = OsString::from(format!("{TEMPORARY}{}-{number}", std::process::id()));
             let path = self.path.join(&name);
             match self.exclusive(&name, &path, access) {
                 // A dead process of the same number left one behind.

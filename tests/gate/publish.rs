@@ -8,8 +8,9 @@ use run_loop::domain::digest::Digest;
 use run_loop::domain::id::{LoopId, RoundNumber};
 use run_loop::domain::isolation::{EvidenceKind, Isolation};
 use run_loop::domain::job::Stored;
+use run_loop::domain::layout;
 use run_loop::domain::oid::Oid;
-use run_loop::promote::{ApprovedRound, Manifest, Sidecar, canonical, layout};
+use run_loop::promote::{ApprovedRound, Manifest, Sidecar, canonical};
 use serde_json::Value;
 
 use crate::support::repo::git_command;

@@ -236,6 +236,11 @@ fn every_part_of_the_tripwire_is_seen() {
         [Trip::Manifests],
         "the control root's, not the source's"
     );
+    let plant = |name: &str| {
+        let path = evidence.with_file_name(name);
+        move || std::fs::write(&path, "{}").unwrap()
+    };
+    assert_eq!(trips(&plant("y.json"), &|| ()), [Trip::Manifests]);
     // Staging what lies there counts only where the content moved too.
     std::fs::write(linked.join("new.txt"), "x").unwrap();
     let stage = || drop(repo::git(&linked, &["add", "new.txt"]));
@@ -252,6 +257,26 @@ fn every_part_of_the_tripwire_is_seen() {
         [Trip::Index],
         "a flag is part of an entry"
     );
+}
+
+/// A run that died while it promoted goes on: its own manifest and what its write left are no move.
+#[test]
+fn a_runs_own_promotion_is_no_move() {
+    let repo = feature();
+    let source = Source::of(&repo, "main");
+    let pin = source.pin();
+    let approvals = repo.root().join(".agents/reports/approvals");
+    std::fs::create_dir_all(&approvals).unwrap();
+    let trips = || source.measure(&pin).drift_from(&pin).trips;
+    assert_eq!(trips(), []);
+    std::fs::write(approvals.join(".tmp-77-1"), "{").unwrap();
+    let own = approvals.join(format!("{}.json", source.spec.loop_id));
+    std::fs::write(&own, "{}").unwrap();
+    assert_eq!(trips(), []);
+    // The folder itself must still be one.
+    std::fs::rename(&approvals, repo.beside("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(repo.beside("elsewhere"), &approvals).unwrap();
+    assert_eq!(trips(), [Trip::Manifests]);
 }
 
 /// T-204: the snapshot was pruned by somebody; making it again in silence would hide that.

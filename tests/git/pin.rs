@@ -226,7 +226,7 @@ fn promoted_evidence_is_in_the_tree_and_not_in_the_content() {
         before.identity.content_tree
     );
     assert!(!after.drift_from(&before).is_stale());
-    repo.write(&format!(".agents/reports/approvals/{id}.json"), "{}");
+    repo.write(".agents/reports/approvals/another.json", "{}");
     let trips = source.measure(&before).drift_from(&before).trips;
     assert_eq!(format!("{trips:?}"), "[Manifests]");
 }
