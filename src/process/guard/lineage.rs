@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+// Not `fs_err`: its errors keep no number, which is what says that a process is gone.
+use std::fs::File;
 use std::io::{self, Read as _};
 
 use rustix::io::Errno;
@@ -33,15 +35,22 @@ impl Seen {
     pub(crate) fn look(pid: i32) -> io::Result<Option<Self>> {
         // One read: the fields that are of interest lie far before the end of the buffer, and a
         // tree that forks all the time is only caught by who looks fast.
+        match File::open(format!("/proc/{pid}/stat")) {
+            Ok(file) => Self::read(pid, file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+    /// Reads the state of a process from its open file.
+    fn read(pid: i32, mut file: File) -> io::Result<Option<Self>> {
         let mut line = [0; 1024];
-        let read = fs_err::File::open(format!("/proc/{pid}/stat"))
-            .and_then(|mut file| file.read(&mut line));
-        match read {
+        match file.read(&mut line) {
             Ok(length) => Self::parse(pid, &line[..length])
                 .map(Some)
                 .ok_or_else(|| io::Error::other("unreadable process state")),
-            // Gone in between: `open` says not found, `read` says no such process.
-            Err(error) if is_gone(&error) => Ok(None),
+            // Gone in between. One that is taken for an error would end the whole look, and who
+            // has died would be reaped after the next death at the earliest.
+            Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -67,11 +76,6 @@ impl Seen {
     pub(crate) fn lives(&self) -> bool {
         !matches!(self.state, b'Z' | b'X')
     }
-}
-
-fn is_gone(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::NotFound
-        || error.raw_os_error() == Some(Errno::SRCH.raw_os_error())
 }
 
 /// What makes a process one of ours without a parent of ours.
@@ -230,6 +234,7 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::command::Command;
 
     fn seen(pid: i32, parent: i32, session: i32) -> Seen {
         Seen {
@@ -261,6 +266,21 @@ mod tests {
         assert_eq!(Seen::parse(42, b"42 (a"), None);
     }
 
+    /// Between opening and reading its state a process may go: that is no error of the look.
+    #[test]
+    fn a_process_that_goes_while_it_is_looked_at_is_not_there() {
+        let mut prepared = Command::new("/bin/sleep", "/").arg("1000").prepared();
+        let mut child = prepared.spawn().unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        let state = || File::open(format!("/proc/{pid}/stat"));
+        assert!(Seen::read(pid, state().unwrap()).unwrap().is_some());
+        let opened = state().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(Seen::read(pid, opened).unwrap(), None);
+        assert_eq!(Seen::look(pid).unwrap(), None);
+    }
+
     #[test]
     fn descendants_are_found_parents_first_and_nobody_else() {
         let all = [
@@ -283,7 +303,7 @@ mod tests {
     /// Scenario H15: a process that took over a number is not signalled.
     #[test]
     fn a_number_with_another_start_time_is_not_hit() {
-        let mut other = crate::process::command::Command::new("/bin/sleep", "/")
+        let mut other = Command::new("/bin/sleep", "/")
             .arg("1000")
             .prepared()
             .spawn()
