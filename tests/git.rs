@@ -20,3 +20,5 @@ mod pin;
 mod repository;
 #[path = "git/store.rs"]
 mod store;
+#[path = "git/tidy.rs"]
+mod tidy;

@@ -8,6 +8,7 @@
 //! Temporary indexes lie in `<key>/run-loop-tmp/`, the names of held packs in
 //! `<key>/run-loop-packs/`. The lock's own time says when a store was opened last.
 
+mod needed;
 mod tidy;
 pub mod upkeep;
 
@@ -31,6 +32,7 @@ use crate::git::config::GitConfig;
 use crate::git::error::{Error, path_shown, shown};
 use crate::git::program::Git;
 use crate::git::repository::{ObjectFormat, Repository};
+use crate::git::store::needed::Runs;
 pub use crate::git::store::tidy::Budget;
 use crate::lock::{Locked, Sharing};
 
@@ -77,7 +79,7 @@ impl ReviewStore {
             .map_err(|error| unusable(&stores, error))?;
         let plan = Plan::of(git, repo)?;
         match plan.examine(git, &git_dir)? {
-            State::Sound => tidy_alone(git, &git_dir, &lock, budget),
+            State::Sound => tidy_alone(git, repo, &git_dir, &lock, budget),
             State::Missing => plan.build(&git_dir)?,
             State::Damaged(what) => {
                 // Given back before it is shared below; nobody takes it meanwhile without `building`.
@@ -176,13 +178,17 @@ impl ReviewStore {
 }
 
 /// Tidies a store where no run holds it. It is never more than untidy when that fails.
-fn tidy_alone(git: &Git, git_dir: &Path, lock: &File, budget: &Budget) {
+fn tidy_alone(git: &Git, repo: &Repository, git_dir: &Path, lock: &File, budget: &Budget) {
     let Ok(Some(_alone)) = Locked::attempt(lock, Sharing::Exclusive) else {
         return;
     };
     // The file system's time: what was written is compared with nothing else.
-    let now = lock.metadata().and_then(|lock| lock.modified());
-    if let Err(error) = now.and_then(|now| tidy::rounds(git, git_dir, budget, now)) {
+    let tidied = || {
+        let now = lock.metadata()?.modified()?;
+        let mut runs = Runs::of(&repo.common_dir)?;
+        tidy::rounds(git, git_dir, &mut runs, budget, now)
+    };
+    if let Err(error) = tidied() {
         tracing::warn!(%error, "the review store could not be tidied");
     }
 }

@@ -1,8 +1,8 @@
 //! Keeping the stores small: what many rounds leave goes, the oldest first.
 //!
 //! Each round's pack holds everything of its snapshot beyond its base, so a round can go without
-//! another one losing anything. Only a store that no run holds is touched; its objects are the
-//! only copy of a snapshot that a parked run goes on with, so age and number are generous.
+//! another one losing anything. Only a store that no run holds is touched, and the snapshots of a
+//! run that may be gone on with stay, whatever the budget: there is no other copy of them.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -13,6 +13,8 @@ use std::time::{Duration, SystemTime};
 
 use crate::lock::{Locked, Sharing};
 
+use super::needed::{Runs, repository_of};
+use crate::domain::id::LoopId;
 use crate::git::Git;
 use crate::git::program::finish;
 
@@ -43,6 +45,8 @@ const MANY_LOOSE: usize = 512;
 /// A snapshot that is held.
 #[derive(Debug)]
 struct Held {
+    /// The run it is of; `None` for a name that is no run's.
+    run: Option<LoopId>,
     /// Its ref.
     path: PathBuf,
     /// The file that names its packs, and what it says.
@@ -54,7 +58,13 @@ struct Held {
 /// Drops the oldest rounds of a store beyond the budget, and what only they needed.
 ///
 /// The caller holds the store alone, and writes its list of alternates anew after this.
-pub(super) fn rounds(git: &Git, store: &Path, budget: &Budget, now: SystemTime) -> io::Result<()> {
+pub(super) fn rounds(
+    git: &Git,
+    store: &Path,
+    runs: &mut Runs,
+    budget: &Budget,
+    now: SystemTime,
+) -> io::Result<()> {
     let packs = store.join("objects/pack");
     let mut held = held(store)?;
     held.sort_by_key(|round| std::cmp::Reverse(round.used));
@@ -70,8 +80,8 @@ pub(super) fn rounds(git: &Git, store: &Path, budget: &Budget, now: SystemTime) 
         let fits = number < budget.rounds
             && bytes + size <= budget.bytes
             && !is_older(round.used, budget.idle, now);
-        // The newest stays, however large it is: it is the likeliest to be gone on with.
-        if fits || number == 0 {
+        // The newest stays, however large it is: it is the likeliest to be asked for again.
+        if fits || number == 0 || round.run.is_some_and(|run| runs.may_go_on(run)) {
             number += 1;
             bytes += size;
             is_known &= round.packs.is_some();
@@ -102,8 +112,12 @@ pub(super) fn rounds(git: &Git, store: &Path, budget: &Budget, now: SystemTime) 
 fn held(store: &Path) -> io::Result<Vec<Held>> {
     let (refs, records) = (store.join("refs/run-loop"), store.join("run-loop-packs"));
     let mut held = Vec::new();
-    for run in entries(&refs)? {
-        for path in entries(&run)? {
+    for folder in entries(&refs)? {
+        let run = folder
+            .file_name()
+            .and_then(OsStr::to_str)
+            .and_then(LoopId::parse);
+        for path in entries(&folder)? {
             let relative = path.strip_prefix(&refs).map_err(io::Error::other)?;
             let record = records.join(relative);
             let packs = match fs_err::read_to_string(&record) {
@@ -113,6 +127,7 @@ fn held(store: &Path) -> io::Result<Vec<Held>> {
             };
             let used = fs_err::symlink_metadata(&path)?.modified()?;
             held.push(Held {
+                run,
                 path,
                 record,
                 packs,
@@ -159,8 +174,8 @@ fn remove_loose(objects: &Path, idle: Duration, now: SystemTime) -> io::Result<u
 }
 
 /// Removes whole stores: those that were set aside or not used for long, and the least recently
-/// used ones while all together are beyond the budget. A store that a run holds stays, as does
-/// `but`. Failing to remove one is no failure of the run that asks.
+/// used ones while all together are beyond the budget. A store that a run holds or may go on with
+/// stays, as does `but`. Failing to remove one is no failure of the run that asks.
 pub(super) fn stores(stores: &Path, but: &str, budget: &Budget, now: SystemTime) -> io::Result<()> {
     let mut found = Vec::new();
     for path in entries(stores)? {
@@ -183,10 +198,28 @@ pub(super) fn stores(stores: &Path, but: &str, budget: &Budget, now: SystemTime)
     for (used, size, path) in found {
         bytes += size;
         if bytes > budget.bytes || is_older(used, budget.idle, now) {
-            remove_store(&path)?;
+            // One that cannot be judged or removed holds up no other.
+            match is_needed(&path)
+                .and_then(|needed| if needed { Ok(()) } else { remove_store(&path) })
+            {
+                Ok(()) => {}
+                Err(error) => {
+                    let path = path.display();
+                    tracing::warn!(%path, %error, "a review store could not be removed");
+                }
+            }
         }
     }
     Ok(())
+}
+
+/// Whether a run may go on with a store. None can with one that was set aside.
+fn is_needed(store: &Path) -> io::Result<bool> {
+    let key = store.file_name().and_then(OsStr::to_str);
+    match key.and_then(|key| repository_of(store, key)) {
+        Some(common_dir) => Runs::of(&common_dir)?.any_may_go_on(),
+        None => Ok(false),
+    }
 }
 
 /// Removes a store unless somebody has it open.

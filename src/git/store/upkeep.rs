@@ -11,9 +11,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{check_ours, key, lock_file, set_aside};
+use super::needed::repository_of;
+use super::{check_ours, lock_file, set_aside};
 use crate::domain::failure::Failure;
-use crate::git::error::path_of;
 use crate::git::review_tree::folder::{Folder, is_folder};
 use crate::git::{Error, store};
 use crate::lock::{Locked, Sharing};
@@ -139,11 +139,7 @@ impl Upkeep {
 
     /// The repository that a store borrows from first, if its key is the store's.
     fn common_dir(&self, store: &StoreFolder) -> Option<PathBuf> {
-        let file = self.path.join(&store.name).join("objects/info/alternates");
-        let text = fs_err::read(file).ok()?;
-        let objects = path_of(text.split(|byte| *byte == b'\n').next()?);
-        let common_dir = objects.parent().filter(|path| path.is_absolute())?;
-        (key(common_dir).ok()? == store.key()).then(|| common_dir.to_owned())
+        repository_of(&self.path.join(&store.name), store.key())
     }
 
     /// Keeps every run off a store; `None` while one uses it, or makes it.

@@ -2,6 +2,7 @@ use std::fs::FileTimes;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use super::super::needed::Runs;
 use super::{Budget, rounds, stores};
 use crate::git::Git;
 use crate::lock::{Locked, Sharing};
@@ -38,7 +39,8 @@ fn round(store: &Path, name: &str, pack: &str, bytes: usize, age: Duration) {
 fn tidy(store: &Path, budget: Budget) {
     // No step that these tests reach starts git.
     let git = Git::find(&std::ffi::OsString::from("/usr/bin:/bin:/usr/local/bin")).unwrap();
-    rounds(&git, store, &budget, now()).unwrap();
+    let mut runs = Runs::of(store).unwrap();
+    rounds(&git, store, &mut runs, &budget, now()).unwrap();
 }
 
 fn is_there(store: &Path, name: &str, pack: &str) -> bool {

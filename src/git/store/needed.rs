@@ -1,0 +1,76 @@
+//! Which snapshots a run may still go on with: the store holds the only copy of them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::key;
+use crate::domain::event::Event;
+use crate::domain::id::LoopId;
+use crate::git::error::path_of;
+use crate::store::{Entry, Journal, StateFolder};
+
+/// The runs of a repository, asked one by one and only when something of theirs is to go.
+#[derive(Debug)]
+pub(super) struct Runs {
+    /// `None`: the repository has never had any.
+    state: Option<StateFolder>,
+    asked: BTreeMap<LoopId, bool>,
+}
+
+impl Runs {
+    /// Those of the repository with this common directory.
+    pub(super) fn of(common_dir: &Path) -> io::Result<Self> {
+        let state = StateFolder::find(common_dir).map_err(|failure| {
+            // Without it nobody knows which runs there are, and nothing may go.
+            io::Error::other(failure.message)
+        })?;
+        Ok(Self {
+            state,
+            asked: BTreeMap::new(),
+        })
+    }
+
+    /// Whether a run may go on: it has not come to its end, or what it says cannot be read.
+    pub(super) fn may_go_on(&mut self, run: LoopId) -> bool {
+        let Some(state) = &self.state else {
+            return false;
+        };
+        *self
+            .asked
+            .entry(run)
+            .or_insert_with(|| may_go_on(state, run))
+    }
+
+    /// Whether any run of the repository may go on.
+    pub(super) fn any_may_go_on(&mut self) -> io::Result<bool> {
+        let Some(state) = &self.state else {
+            return Ok(false);
+        };
+        let runs = state
+            .run_ids()
+            .map_err(|failure| io::Error::other(failure.message))?;
+        Ok(runs.into_iter().any(|run| self.may_go_on(run)))
+    }
+}
+
+fn may_go_on(state: &StateFolder, run: LoopId) -> bool {
+    if matches!(fs_err::symlink_metadata(state.run_path(run)), Err(error) if error.kind() == io::ErrorKind::NotFound)
+    {
+        return false;
+    }
+    let is_end = |entry: &Entry| matches!(entry.event, Event::RunEnded { .. });
+    match Journal::load(state, run) {
+        Ok(entries) => !entries.iter().any(is_end),
+        Err(_) => !Journal::never_began(state, run),
+    }
+}
+
+/// The common directory of the repository that a store borrows from first, if the store is its:
+/// one that was moved or removed opens another store, and no run of it comes back to this one.
+pub(super) fn repository_of(store: &Path, its_key: &str) -> Option<PathBuf> {
+    let text = fs_err::read(store.join("objects/info/alternates")).ok()?;
+    let objects = path_of(text.split(|byte| *byte == b'\n').next()?);
+    let common_dir = objects.parent().filter(|path| path.is_absolute())?;
+    (key(common_dir).ok()? == its_key).then(|| common_dir.to_owned())
+}

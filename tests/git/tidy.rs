@@ -1,0 +1,137 @@
+//! Tidying the store: what a run may go on with stays, whatever the budget (issue 3, point 2).
+
+use std::path::Path;
+use std::time::Duration;
+
+use run_loop::domain::code::Code;
+use run_loop::domain::end::End;
+use run_loop::domain::event::Event;
+use run_loop::domain::failure::Failure;
+use run_loop::domain::id::LoopId;
+use run_loop::domain::oid::Oid;
+use run_loop::domain::time::{Stamp, Timestamp};
+use run_loop::git::ReviewStore;
+use run_loop::git::store::Budget;
+use run_loop::store::{Journal, StateFolder};
+
+use crate::support::repo::{self, Repo};
+use crate::support::source::{Source, discover, git};
+
+/// How a run stands when its engine is gone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Run {
+    Parked,
+    Ended,
+    Damaged,
+}
+
+struct Pinned {
+    id: LoopId,
+    snapshot: Oid,
+}
+
+/// A run whose first round pinned an edit of its own.
+fn pinned(repo: &Repo, number: u8, run: Run) -> Pinned {
+    let id = LoopId::parse(&format!("01890a5d-ac96-774b-bcce-b3020000000{number}")).unwrap();
+    repo.write("edit.txt", format!("edit of {number}\n"));
+    let mut source = Source::of(repo, "HEAD");
+    source.spec.loop_id = id;
+    let state = StateFolder::open(&source.found.common_dir).unwrap();
+    let mut journal = Journal::create(&state, id).unwrap();
+    let started = Event::RunStarted {
+        stamp: Stamp {
+            at: Timestamp::from_millis(1),
+            seed: [number; 32],
+        },
+        spec: Box::new(source.spec.clone()),
+    };
+    journal.append(&[started]).unwrap();
+    let snapshot = source.pin().snapshot;
+    if run == Run::Ended {
+        let failure = Failure::new(Code::FindingsStand, "findings stand");
+        let end = End::Failed { failure };
+        journal.append(&[Event::RunEnded { end }]).unwrap();
+    }
+    drop(journal);
+    if run == Run::Damaged {
+        std::fs::write(state.run_path(id).join("journal.db"), "torn").unwrap();
+    }
+    Pinned { id, snapshot }
+}
+
+/// Opens the store with room for the newest round alone; what was written before is old.
+fn tidied(repo: &Repo, cache: &Path) -> ReviewStore {
+    let budget = Budget {
+        rounds: 1,
+        bytes: 1,
+        idle: Duration::ZERO,
+    };
+    ReviewStore::open_within(&git(), &discover(repo.root()), cache, &budget).unwrap()
+}
+
+/// Whether the store still has a run's snapshot, whole, in a pack of its own.
+fn is_held(store: &ReviewStore, run: &Pinned) -> bool {
+    let held = store.git_dir().join(format!("refs/run-loop/{}/1", run.id));
+    if !held.exists() {
+        return false;
+    }
+    assert_eq!(
+        std::fs::read_to_string(held).unwrap().trim(),
+        run.snapshot.as_str()
+    );
+    let shown = |rest: &str| {
+        repo::git(
+            store.git_dir(),
+            &["show", &format!("{}{rest}", run.snapshot)],
+        )
+    };
+    assert!(shown(":edit.txt").starts_with("edit of"));
+    true
+}
+
+/// Takes the loose copies away, so that only packs are left.
+fn without_loose_objects(store: &ReviewStore) {
+    for entry in std::fs::read_dir(store.objects()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().unwrap().len() == 2 {
+            std::fs::remove_dir_all(path).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_snapshots_of_runs_that_may_go_on_outlive_every_budget() {
+    let repo = Repo::new();
+    let parked = pinned(&repo, 1, Run::Parked);
+    let damaged = pinned(&repo, 2, Run::Damaged);
+    let ended = pinned(&repo, 3, Run::Ended);
+    let newest = pinned(&repo, 4, Run::Ended);
+    let store = tidied(&repo, &repo.beside("cache"));
+    without_loose_objects(&store);
+    assert!(is_held(&store, &parked), "it can be resumed");
+    assert!(is_held(&store, &damaged), "nobody knows whether it can");
+    assert!(!is_held(&store, &ended), "nobody can go on with it");
+    assert!(is_held(&store, &newest), "the newest stays");
+}
+
+/// A store is left alone while its own repository has a run that may go on, however long nobody
+/// opened it.
+#[test]
+fn a_store_with_a_run_that_may_go_on_outlives_every_budget() {
+    let (repo, other) = (Repo::new(), Repo::new());
+    let cache = repo.beside("cache");
+    let parked = pinned(&repo, 1, Run::Parked);
+    let mine = discover(repo.root());
+    let store = ReviewStore::find(&mine, &cache).unwrap();
+    drop(tidied(&other, &cache));
+    assert!(store.is_dir(), "its run can be resumed");
+    let state = StateFolder::open(&mine.common_dir).unwrap();
+    let (mut journal, _) = Journal::open(&state, parked.id).unwrap();
+    let failure = Failure::new(Code::FindingsStand, "findings stand");
+    let end = End::Failed { failure };
+    journal.append(&[Event::RunEnded { end }]).unwrap();
+    // Looked at once a day otherwise.
+    std::fs::remove_file(cache.join("stores/tidied")).unwrap();
+    drop(tidied(&other, &cache));
+    assert!(!store.exists(), "nobody needs it");
+}
