@@ -13,5 +13,7 @@ mod fixture;
 mod open;
 #[path = "review_tree/poison.rs"]
 mod poison;
+#[path = "review_tree/pool.rs"]
+mod pool;
 #[path = "review_tree/release.rs"]
 mod release;

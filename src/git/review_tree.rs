@@ -2,7 +2,8 @@
 //!
 //! Layout, under `<cache root>/trees/<loop id>/`: `<slot>/tree/` is what the agent sees,
 //! `<slot>/git/` our git directory with our own index; `.owner` says that the folder is ours,
-//! `.ids/` which folders we made, `.quarantine/` holds slots in doubt.
+//! `.ids/` which folders we made, `.quarantine/` holds slots in doubt. Trees that wait for a later
+//! run lie in [`pool`].
 //!
 //! # Invariants
 //! - Nothing that an agent can reach is believed. Before each use the tree is proved, through our
@@ -19,7 +20,9 @@ mod common;
 mod content;
 pub(crate) mod folder;
 mod own_git;
+mod pool;
 mod release;
+mod reuse;
 mod root;
 
 use std::collections::BTreeMap;
@@ -188,7 +191,8 @@ impl ReviewTrees {
         self.prove(root, slot, &places, &own, tree)
     }
 
-    /// Makes a slot from nothing; what lies in its place is set aside.
+    /// Makes a slot, around a tree of an earlier run where one waits; what lies in its place is
+    /// set aside.
     fn fresh(
         &self,
         root: &Root,
@@ -196,6 +200,13 @@ impl ReviewTrees {
         borrowed: &Borrowed,
         tree: &Oid,
     ) -> Result<Record, Error> {
+        match self.reused(root, slot, borrowed, tree) {
+            Ok(Some(record)) => return Ok(record),
+            Ok(None) => {}
+            Err(error) => {
+                tracing::warn!(%slot, %error, "a waiting review tree is in doubt and set aside");
+            }
+        }
         root.set_aside(slot)?;
         let places = root.create_slot(slot)?;
         let path = root.path().join(slot.as_str());
@@ -259,11 +270,13 @@ impl ReviewTrees {
         Arc::clone(locked(&self.slots).entry(slot.clone()).or_default())
     }
 
-    /// Removes everything that this run made, links not followed; returns what is left, each
-    /// with its reason.
+    /// Removes everything that this run made, links not followed, but trees that may wait for a
+    /// later run; returns what is left, each with its reason. No process of a job may be alive.
     #[must_use]
     pub fn release(&self) -> Vec<String> {
-        locked(&self.slots).clear();
+        if let Err(error) = self.spare() {
+            tracing::warn!(%error, "the review trees do not wait for a later run");
+        }
         *locked(&self.common) = Common::default();
         let expected = locked(&self.root).take();
         release::release(&self.cache_root, self.loop_id, expected)

@@ -79,8 +79,11 @@ impl World {
         Oid::parse(&self.repo.git(&["rev-parse", "--verify", rev])).unwrap()
     }
     pub(crate) fn try_open(&self, slot: &str, rev: &str) -> Result<PathBuf, Failure> {
+        self.try_open_of(&self.trees, slot, rev)
+    }
+    fn try_open_of(&self, trees: &ReviewTrees, slot: &str, rev: &str) -> Result<PathBuf, Failure> {
         let (snapshot, tree) = (self.oid(rev), self.oid(&format!("{rev}^{{tree}}")));
-        self.trees
+        trees
             .open(
                 &slot_name(slot),
                 &snapshot,
@@ -96,6 +99,35 @@ impl World {
         let path = self.try_open(slot, rev).unwrap();
         self.holds(&path, rev);
         path
+    }
+    /// The trees of another run of the same repository.
+    pub(crate) fn run(&self, number: u8) -> ReviewTrees {
+        let id = LOOP.replace("0001", &format!("1{number:03}"));
+        trees_of(&self.repo, LoopId::parse(&id).unwrap())
+    }
+    /// Opens a slot of another run, with the same proof.
+    #[track_caller]
+    pub(crate) fn open_of(&self, trees: &ReviewTrees, slot: &str, rev: &str) -> PathBuf {
+        let path = self.try_open_of(trees, slot, rev).unwrap();
+        self.holds(&path, rev);
+        path
+    }
+    /// The trees that wait for a later run.
+    pub(crate) fn waiting(&self) -> Vec<PathBuf> {
+        let store = ReviewStore::find(
+            &Repository::discover(
+                &Git::find_in(&environment(&self.repo)).unwrap(),
+                self.repo.root(),
+            )
+            .unwrap(),
+            &self.repo.beside("cache"),
+        )
+        .unwrap();
+        let pool = self.repo.beside("cache").join("pool");
+        let Ok(entries) = std::fs::read_dir(pool.join(store.file_name().unwrap())) else {
+            return Vec::new();
+        };
+        entries.map(|entry| entry.unwrap().path()).collect()
     }
     /// Builds the tree from the files alone, with an index of its own, and compares.
     #[track_caller]
@@ -197,11 +229,15 @@ pub(crate) fn environment(repo: &Repo) -> GitEnvironment {
 
 /// The trees of the run, as a new process has them.
 pub(crate) fn trees(repo: &Repo) -> ReviewTrees {
+    trees_of(repo, LoopId::parse(LOOP).unwrap())
+}
+
+fn trees_of(repo: &Repo, id: LoopId) -> ReviewTrees {
     let git = Git::find_in(&environment(repo)).unwrap();
     let found = Repository::discover(&git, repo.root()).unwrap();
     let cache = repo.beside("cache");
     let store = ReviewStore::open(&git, &found, &cache).unwrap();
-    ReviewTrees::new(&git, &store, &found, &cache, LoopId::parse(LOOP).unwrap())
+    ReviewTrees::new(&git, &store, &found, &cache, id)
 }
 
 /// Every file of the user's: names, kinds, modes, bytes, times, names of the same file.

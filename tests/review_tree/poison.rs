@@ -7,7 +7,8 @@ use std::path::Path;
 use crate::fixture::World;
 use crate::support::repo::git;
 
-/// Opens a slot, lets the agent do its worst, opens it again at both snapshots.
+/// Opens a slot, lets the agent do its worst, opens it again at both snapshots; and again between
+/// two runs, the second of which finds what the first left for it.
 #[track_caller]
 fn poisoned(poison: impl Fn(&World, &Path)) -> World {
     let world = World::new();
@@ -16,6 +17,12 @@ fn poisoned(poison: impl Fn(&World, &Path)) -> World {
         poison(&world, &tree);
         world.open("a", next);
     }
+    let (earlier, later) = (world.run(1), world.run(2));
+    let tree = world.open_of(&earlier, "a", "one");
+    poison(&world, &tree);
+    assert_eq!(earlier.release(), Vec::<String>::new());
+    world.open_of(&later, "a", "two");
+    assert_eq!(later.release(), Vec::<String>::new());
     world.untouched();
     world
 }
@@ -254,7 +261,8 @@ fn our_git_directory_removed() {
 #[test]
 fn the_tree_replaced_by_a_copy() {
     set_aside(|world, tree| {
-        let moved = world.repo.beside(&format!("moved-{}", world.quarantined()));
+        let names = (0..).map(|number| world.repo.beside(&format!("moved-{number}")));
+        let moved = names.into_iter().find(|path| !path.exists()).unwrap();
         std::fs::rename(tree, &moved).unwrap();
         let status = std::process::Command::new("cp")
             .arg("-a")

@@ -21,6 +21,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// A name that no other folder has.
+    pub(crate) fn name(&self) -> String {
+        let (seconds, nanos) = self.born.unwrap_or_default();
+        format!("{:x}.{:x}.{seconds}.{nanos}", self.device, self.inode)
+    }
     fn of(fd: &OwnedFd) -> io::Result<Self> {
         let stat = rustix::fs::fstat(fd)?;
         Ok(Self {
@@ -110,6 +115,10 @@ impl Folder {
     pub(crate) fn owner_and_mode(&self) -> io::Result<(u32, Mode)> {
         let stat = rustix::fs::fstat(&self.fd)?;
         Ok((stat.st_uid, Mode::from_raw_mode(stat.st_mode)))
+    }
+    /// When it was written to last, by the file system's time, in seconds.
+    pub(crate) fn modified(&self) -> io::Result<i64> {
+        Ok(rustix::fs::fstat(&self.fd)?.st_mtime)
     }
     /// Makes a folder in this one, for us alone.
     pub(crate) fn create(&self, name: &CStr) -> io::Result<Self> {

@@ -111,6 +111,18 @@ impl<'a> OwnGit<'a> {
             .arg(option("--git-dir=", &self.dir()))
             .arg(option("--work-tree=", &self.slot.join("tree")))
     }
+    /// Makes an index of a tree, with nothing said about any file.
+    pub(super) fn enter(&self, tree: &Oid) -> Result<(), Error> {
+        finish(&self.command().args(["read-tree", tree.as_str()]))?;
+        Ok(())
+    }
+    /// Hashes every file that the index says nothing about, and takes down what it knows then.
+    pub(super) fn hash(&self) -> Result<(), Error> {
+        // Its exit code says whether files differ, which is no news here; the proof comes later.
+        let command = self.command().args(["update-index", "-q", "--refresh"]);
+        command.output()?;
+        Ok(())
+    }
     /// Makes the tree hold the files of `tree` where it does not, and the index with it. Files
     /// whose stat data says too little are hashed on the way.
     pub(super) fn switch(&self, tree: &Oid) -> Result<(), Error> {

@@ -236,7 +236,8 @@ pub(super) fn remove_draft(root: &Folder, draft: &CStr) -> io::Result<()> {
     root.remove_empty(draft)
 }
 
-fn check_ours(folder: &Folder, path: &Path) -> Result<(), Error> {
+/// Refuses a folder of another user, and one that others can reach.
+pub(super) fn check_ours(folder: &Folder, path: &Path) -> Result<(), Error> {
     let (owner, mode) = folder.owner_and_mode()?;
     if owner != rustix::process::geteuid().as_raw() {
         return Err(Error::Doubt(format!(
