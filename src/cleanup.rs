@@ -16,6 +16,7 @@ pub mod item;
 mod known;
 mod standing;
 mod stores;
+mod waiting;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -55,6 +56,7 @@ pub fn clean(request: &Request<'_>) -> Result<Vec<Item>, Failure> {
     for run in runs {
         items.extend(one_run(request, &folders, &known, run));
     }
+    waiting::clean(request, &mut items)?;
     stores::clean(request, &known, &mut items)?;
     Ok(items)
 }

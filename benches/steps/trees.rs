@@ -62,18 +62,21 @@ pub fn measure(corpus: &Corpus, samples: usize, table: &mut Table) {
             git::run(&root, &["worktree", "remove", "--force", path]);
         }),
         Technique::new("first review tree", |watch: &mut Watch| {
+            drop(std::fs::remove_dir_all(cache.join("pool")));
             watch.time(|| other.open("alone", &pins[0]));
+            other.release();
+        }),
+        Technique::new("first review tree from the pool", |watch: &mut Watch| {
+            watch.time(|| other.open("alone", &pins[1]));
             other.release();
         }),
     ];
     let taken = round_robin(samples.min(3), techniques, || {});
-    table.row(
-        "first review tree of a run",
-        &taken[1],
-        &taken[0],
-        1.0,
-        None,
-    );
+    let [add, first, pooled] = taken.as_slice() else {
+        unreachable!("three techniques");
+    };
+    table.row("first review tree of a run", first, add, 1.0, None);
+    table.row("the same, one waits", pooled, add, 1.0, None);
 }
 
 /// The trees of a run.

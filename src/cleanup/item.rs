@@ -28,6 +28,8 @@ pub struct Item {
 pub enum What {
     /// The review trees of a run, those in quarantine included.
     Trees,
+    /// Review trees that wait for a later run.
+    WaitingTrees,
     /// Job folders of a run.
     Jobs,
     /// The evidence of a run's rounds.

@@ -36,6 +36,7 @@ use self::common::Common;
 use self::content::{Content, Odd};
 use self::folder::Folder;
 use self::own_git::{Borrowed, OwnGit, Seal};
+pub use self::pool::Waiting;
 use self::root::{Places, Root};
 use crate::domain::code::Code;
 use crate::domain::effect::ReviewTree;

@@ -182,6 +182,8 @@ pub(crate) fn pack(
         "--revs",
         "--non-empty",
         "--delta-base-offset",
+        // Looking for deltas among the few files that changed takes longer than all else here.
+        "--window=0",
         "-q",
     ]);
     if store.is_promisor() {

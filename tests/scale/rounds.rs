@@ -83,6 +83,16 @@ fn many_rounds_leave_nothing_in_the_repository_and_little_in_the_cache() {
         .filter(|path| path.rsplit('.').next() == Some("pack"))
         .count();
     assert!(packs <= 64 + 1, "{packs} packs");
+    let waiting: std::collections::BTreeSet<_> = bench
+        .left_in_cache(&["pool"])
+        .iter()
+        .filter_map(|path| path.split('/').nth(2).map(str::to_owned))
+        .collect();
+    assert_eq!(
+        waiting.len(),
+        2,
+        "the trees of the last panel alone: {waiting:?}"
+    );
     let temporary = everything(&bench.repo.beside("tmp"));
     assert_eq!(temporary.keys().collect::<Vec<_>>(), Vec::<&PathBuf>::new());
 }

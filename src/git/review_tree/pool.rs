@@ -14,8 +14,9 @@
 
 use std::ffi::{CStr, CString};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::folder::{Folder, Place, is_folder};
 use super::root::check_ours;
@@ -35,6 +36,71 @@ const GONE: &[u8] = b".gone-";
 pub(super) struct Pool {
     all: Folder,
     own: Folder,
+}
+
+/// The waiting trees of one repository, for clean-up.
+#[derive(Debug)]
+pub struct Waiting {
+    path: PathBuf,
+    folder: Folder,
+    bytes: u64,
+}
+
+impl Waiting {
+    /// Those of all repositories. Nothing is made or changed.
+    ///
+    /// # Errors
+    /// When the folder is not ours, or cannot be read.
+    pub fn all(cache_root: &Path) -> io::Result<Vec<Self>> {
+        let pool = cache_root.join("pool");
+        let folder = match Folder::open(&pool) {
+            Ok(folder) => folder,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        check_ours(&folder, &pool).map_err(|error| io::Error::other(error.to_string()))?;
+        let mut all = Vec::new();
+        for key in folder.names()? {
+            if !folder.stat(&key)?.as_ref().is_some_and(is_folder) {
+                continue;
+            }
+            let own = folder.open_in(&key)?;
+            let members = members(&own)?;
+            if !members.is_empty() {
+                all.push(Self {
+                    path: pool.join(std::ffi::OsStr::from_bytes(key.to_bytes())),
+                    folder: own,
+                    bytes: members.iter().map(|member| member.bytes).sum(),
+                });
+            }
+        }
+        Ok(all)
+    }
+    /// Where they lie.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+    /// How many bytes they take.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+    /// Removes them; one that a run takes meanwhile is that run's. Returns what is left, each with
+    /// its reason.
+    #[must_use]
+    pub fn remove(&self) -> Vec<String> {
+        let removed = members(&self.folder).and_then(|members| {
+            let names = members
+                .iter()
+                .map(|member| remove(&self.folder, &member.name));
+            names.collect::<io::Result<Vec<_>>>()
+        });
+        match removed {
+            Ok(left) => left.into_iter().flatten().collect(),
+            Err(error) => vec![format!("{}: {error}", self.path.display())],
+        }
+    }
 }
 
 /// A waiting tree.
@@ -114,7 +180,7 @@ impl Pool {
             if number < TREES && sum <= BYTES && now.saturating_sub(member.since.0) <= IDLE {
                 bytes = sum;
             } else {
-                remove(&self.all.open_in(&key)?, &member.name)?;
+                untidy(&remove(&self.all.open_in(&key)?, &member.name)?);
             }
         }
         Ok(())
@@ -157,31 +223,30 @@ fn bytes_of(folder: &Folder, name: &CStr, prefix: &[u8]) -> io::Result<Option<u6
 }
 
 /// Removes a waiting tree, under a name that nobody takes it by.
-fn remove(folder: &Folder, name: &CStr) -> io::Result<()> {
+fn remove(folder: &Folder, name: &CStr) -> io::Result<Vec<String>> {
     let gone = CString::new([GONE, name.to_bytes()].concat()).map_err(io::Error::other)?;
     match folder.rename(name, folder, &gone) {
         Ok(()) => {}
         // Somebody took it.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     }
-    emptied(folder, &gone);
-    Ok(())
+    Ok(folder.remove(&gone))
 }
 
 /// Goes on with removals that broke off.
 fn finish_removals(folder: &Folder) -> io::Result<()> {
     for name in folder.names()? {
         if bytes_of(folder, &name, GONE)?.is_some() {
-            emptied(folder, &name);
+            untidy(&folder.remove(&name));
         }
     }
     Ok(())
 }
 
-fn emptied(folder: &Folder, name: &CStr) {
+fn untidy(left: &[String]) {
     // Two processes may be at it: what is left is gone next time.
-    for left in folder.remove(name) {
+    for left in left {
         tracing::debug!(left, "a waiting review tree is not removed yet");
     }
 }

@@ -199,14 +199,9 @@ pub(super) fn stores(stores: &Path, but: &str, budget: &Budget, now: SystemTime)
         bytes += size;
         if bytes > budget.bytes || is_older(used, budget.idle, now) {
             // One that cannot be judged or removed holds up no other.
-            match is_needed(&path)
-                .and_then(|needed| if needed { Ok(()) } else { remove_store(&path) })
-            {
-                Ok(()) => {}
-                Err(error) => {
-                    let path = path.display();
-                    tracing::warn!(%path, %error, "a review store could not be removed");
-                }
+            if let Err(error) = remove_store(&path) {
+                let path = path.display();
+                tracing::warn!(%path, %error, "a review store could not be removed");
             }
         }
     }
@@ -222,7 +217,7 @@ fn is_needed(store: &Path) -> io::Result<bool> {
     }
 }
 
-/// Removes a store unless somebody has it open.
+/// Removes a store unless somebody has it open, or may go on with it.
 fn remove_store(path: &Path) -> io::Result<()> {
     let mut locks = Vec::new();
     // What was set aside is in nobody's use.
@@ -241,6 +236,9 @@ fn remove_store(path: &Path) -> io::Result<()> {
             Some(lock) => locks.push(lock),
             None => return Ok(()),
         }
+    }
+    if is_needed(path)? {
+        return Ok(());
     }
     fs_err::remove_dir_all(path)
 }
