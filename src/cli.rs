@@ -15,6 +15,7 @@ use crate::cli::environment::Environment;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 
+mod agents;
 pub mod args;
 mod cancel;
 mod cleanup;
@@ -124,6 +125,7 @@ fn dispatch(
         Some(Command::Skills(SkillsCommand::Install(args))) => {
             skills_install::run(&args, environment, format)
         }
+        Some(Command::Agents(args)) => agents::run(&args, environment, format),
         Some(Command::Later(command)) => {
             let (name, instead) = command.instead();
             Err(later::command(name, instead.iter().copied()))
@@ -147,6 +149,7 @@ fn format_of(cli: &Cli) -> Option<Format> {
         Some(Command::Job(command)) => command.output().format,
         Some(Command::Cleanup(args)) => args.output.format,
         Some(Command::Skills(SkillsCommand::Install(args))) => args.output.format,
+        Some(Command::Agents(args)) => args.output.format,
         Some(
             Command::Config(ConfigCommand::Trust(_))
             | Command::Demo(_)

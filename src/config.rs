@@ -10,6 +10,7 @@ pub mod layer;
 pub mod load;
 pub mod nearest;
 pub mod panel;
+pub mod profiles;
 pub mod roles;
 pub mod rules;
 pub mod settings;

@@ -5,6 +5,8 @@
 //! reviewed tree passes [`text`]; the redaction of secrets will stand there too.
 //! Tests: beside the code, and `tests/store/read.rs`.
 
+pub mod agents;
+pub mod cost;
 pub mod follow;
 pub mod human;
 pub mod jobs;

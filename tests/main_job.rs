@@ -33,6 +33,8 @@ mod history;
 mod output;
 #[path = "main_job/pass.rs"]
 mod pass;
+#[path = "main_job/profiled.rs"]
+mod profiled;
 #[path = "main_job/refusals.rs"]
 mod refusals;
 #[path = "main_job/resume.rs"]

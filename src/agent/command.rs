@@ -1,7 +1,7 @@
 //! Agents of kind `command`: a program of the user's, with prompt in and report out.
 
-use std::ffi::OsStr;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -10,12 +10,14 @@ use crate::agent::arguments::{self, Placeholder};
 use crate::agent::dispatched::{Dispatched, shown};
 use crate::agent::environment::{Variables, is_passable, passed_on};
 use crate::agent::job_folder::JobFolder;
+use crate::agent::redact::{self, Secrets};
 use crate::agent::report_file::{REPORT_CAP, ReportFile};
 use crate::domain::agent::{Agent, CommandAgent, PromptChannel, ReportChannel};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::job::{Ended, Job};
+use crate::domain::spent::Spent;
 use crate::process::command::Command;
 use crate::process::guard::{GuardProgram, Probe, attach, probe};
 use crate::process::supervise::{Supervised, Supervision, supervise};
@@ -64,20 +66,45 @@ impl From<&Job> for Named {
     }
 }
 
+/// What a program gets besides what its kind gives it.
+#[derive(Debug, Default)]
+pub(crate) struct Besides {
+    /// Variables.
+    pub(crate) env: Variables,
+    /// Names in arguments, and what they stand for.
+    pub(crate) placeholders: Vec<(&'static str, OsString)>,
+    /// Where it works, if not in the tree.
+    pub(crate) directory: Option<PathBuf>,
+    /// Bytes of its standard output that are kept; `None` as many as a report may have.
+    pub(crate) output: Option<usize>,
+}
+
 /// Runs the job to its end and reads what it handed over.
 pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispatched {
-    let command = match dispatch.prepare() {
-        Ok(command) => command,
-        Err(failure) => return Dispatched::not_started(failure),
-    };
+    let secrets = secrets(dispatch.command, dispatch.environment);
+    match run(dispatch, &Besides::default(), stop).await {
+        Ok(done) => dispatched(dispatch.command, dispatch.folder, done, &secrets),
+        Err(failure) => Dispatched::not_started(failure),
+    }
+}
+
+/// Runs the job to its end.
+pub(crate) async fn run(
+    dispatch: &Dispatch<'_>,
+    besides: &Besides,
+    stop: CancellationToken,
+) -> Result<Supervised, Failure> {
+    let command = dispatch.prepare(besides)?;
     let folder = dispatch.folder;
+    let usual = Supervision::new(dispatch.guard, dispatch.budget, folder.capture());
     let limits = Supervision {
-        keep: REPORT_CAP,
-        ..Supervision::new(dispatch.guard, dispatch.budget, folder.capture())
+        keep: besides.output.unwrap_or(REPORT_CAP),
+        cap: besides.output.unwrap_or(usual.cap),
+        ..usual
     };
     let done = supervise(&command, limits, stop).await;
     folder.forget_prompt();
-    dispatched(dispatch.command, folder, done)
+    Ok(done)
 }
 
 /// What a job handed over whose engine died, read as that engine would have; `None` where nothing
@@ -88,43 +115,67 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
 pub async fn taken_over(
     command: &CommandAgent,
     folder: &JobFolder,
+    environment: &Variables,
 ) -> std::io::Result<Option<Dispatched>> {
+    let secrets = secrets(command, environment);
+    let done = recovered(folder, REPORT_CAP).await?;
+    Ok(done.map(|done| dispatched(command, folder, done, &secrets)))
+}
+
+/// How a job ended whose engine died; see [`taken_over`].
+pub(crate) async fn recovered(
+    folder: &JobFolder,
+    keep: usize,
+) -> std::io::Result<Option<Supervised>> {
     let outcome = match attach(folder.capture()).await? {
         Probe::Ended(outcome) => outcome,
         Probe::Lost | Probe::Running { .. } => return Ok(None),
     };
     folder.forget_prompt();
-    let (stdout, stderr) = probe::output(folder.capture(), &outcome, REPORT_CAP);
+    let (stdout, stderr) = probe::output(folder.capture(), &outcome, keep);
     let ended = match outcome.ended() {
         // Ended by its guard when the engine was gone.
         Ended::Stopped | Ended::Lost => Ended::Interrupted,
         ended @ (Ended::Exited { .. }
+        | Ended::Failed { .. }
         | Ended::Signalled { .. }
         | Ended::TimedOut
         | Ended::NotStarted { .. }
         | Ended::Interrupted) => ended,
     };
-    let done = Supervised {
+    Ok(Some(Supervised {
         ended,
         gone: outcome.gone,
         stdout,
         stderr,
-    };
-    Ok(Some(dispatched(command, folder, done)))
+    }))
 }
 
-fn dispatched(command: &CommandAgent, folder: &JobFolder, done: Supervised) -> Dispatched {
+/// Values of the variables that it names and whose names say that nobody else may see them.
+fn secrets(command: &CommandAgent, environment: &Variables) -> Secrets {
+    let named = command.env.iter().filter(|name| redact::is_secret(name));
+    Secrets::named(named, environment)
+}
+
+fn dispatched(
+    command: &CommandAgent,
+    folder: &JobFolder,
+    done: Supervised,
+    secrets: &Secrets,
+) -> Dispatched {
     let (report, unusable) = match handed_over(command, folder, &done) {
         ReportFile::Missing => (None, None),
         ReportFile::Unusable(reason) => (None, Some(reason)),
-        ReportFile::Bytes(bytes) => (Some(bytes), None),
+        ReportFile::Bytes(bytes) => (Some(secrets.taken_out(bytes)), None),
     };
+    secrets.taken_out_of_files(&[&done.stdout.path, &done.stderr.path]);
     Dispatched {
         ended: done.ended,
         gone: done.gone,
         report,
         unusable,
-        stderr_tail: shown(&done.stderr.last),
+        spent: Spent::default(),
+        stderr_tail: secrets.taken_out_of_text(&shown(&done.stderr.last)),
         stdout: Some(done.stdout),
         stderr: Some(done.stderr),
     }
@@ -177,7 +228,7 @@ pub fn check(
 
 impl Dispatch<'_> {
     /// The program with everything it gets.
-    fn prepare(&self) -> Result<Command, Failure> {
+    fn prepare(&self, besides: &Besides) -> Result<Command, Failure> {
         check(self.agent, self.command, self.environment)?;
         let internal = |message: String| Failure::new(Code::Internal, message);
         match self.folder.has_report() {
@@ -195,11 +246,12 @@ impl Dispatch<'_> {
             let tree = self
                 .tree
                 .ok_or_else(|| internal(format!("job {} has no tree to work in", self.job.id)))?;
-            self.local(tree)
+            self.local(tree, besides)
         };
         command
             .env
             .extend(passed_on(self.environment, &self.command.env));
+        command.env.extend(besides.env.clone());
         command = command
             .env("TMPDIR", self.folder.temporary())
             .env("RUN_LOOP_JOB_ID", self.job.id.to_string())
@@ -214,15 +266,18 @@ impl Dispatch<'_> {
     }
 
     /// What a program that sees this machine's files is told of them.
-    fn local(&self, tree: &Path) -> Command {
+    fn local(&self, tree: &Path, besides: &Besides) -> Command {
         let (prompt, evidence) = (self.folder.prompt(), self.folder.evidence());
-        let placeholders: [Placeholder<'_>; 3] = [
+        let mut placeholders: Vec<Placeholder<'_>> = vec![
             (arguments::PROMPT, prompt.as_os_str()),
             (arguments::TREE, tree.as_os_str()),
             (arguments::EVIDENCE, evidence.as_os_str()),
         ];
+        let more = besides.placeholders.iter();
+        placeholders.extend(more.map(|(name, value)| (*name, value.as_os_str())));
         let args = self.command.args.iter();
-        let mut command = Command::new(&self.command.program, tree)
+        let directory = besides.directory.as_deref().unwrap_or(tree);
+        let mut command = Command::new(&self.command.program, directory)
             .args(args.map(|arg| arguments::fill(arg, &placeholders)))
             .env("RUN_LOOP_JOB_TREE", tree)
             .env("RUN_LOOP_JOB_EVIDENCE", &evidence)

@@ -2,6 +2,7 @@
 
 use crate::domain::failure::Failure;
 use crate::domain::job::Ended;
+use crate::domain::spent::Spent;
 use crate::process::captured::CapturedFile;
 
 /// What came back from an agent.
@@ -16,6 +17,8 @@ pub struct Dispatched {
     pub report: Option<Vec<u8>>,
     /// Why what lies there is no report, where something does.
     pub unusable: Option<String>,
+    /// What it used, as far as it told.
+    pub spent: Spent,
     /// Its standard output, where it has one.
     pub stdout: Option<CapturedFile>,
     /// Its standard error, where it has one.
@@ -33,6 +36,7 @@ impl Dispatched {
             gone: true,
             report: None,
             unusable: None,
+            spent: Spent::default(),
             stdout: None,
             stderr: None,
             stderr_tail: String::new(),

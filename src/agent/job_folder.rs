@@ -19,6 +19,7 @@ const REPORT: &str = "report.md";
 
 const TEMPORARY: &str = "tmp";
 const EMPTY: &str = "empty";
+const FILES: &str = "files";
 /// In the capture folder: which artifact the prompt is.
 const PROMPT_HASH: &str = "prompt.sha256";
 
@@ -116,6 +117,13 @@ impl JobFolder {
         })
     }
 
+    /// Where the copy of a job's evidence will lie, before its folder is made.
+    #[must_use]
+    pub fn evidence_of(cache_root: &Path, loop_id: LoopId, job: JobId) -> PathBuf {
+        let of_loop = cache_root.join("jobs").join(loop_id.to_string());
+        of_loop.join(job.to_string()).join(EVIDENCE)
+    }
+
     /// The folder of a job whose engine is dead; `None` where it was not made, or not completed.
     ///
     /// # Errors
@@ -195,6 +203,28 @@ impl JobFolder {
         self.capture.path().join("stderr")
     }
 
+    /// Makes files for the job's program, in a folder of their own.
+    pub(crate) fn files<'a>(
+        &self,
+        files: impl Iterator<Item = (&'a str, &'a [u8])>,
+    ) -> io::Result<PathBuf> {
+        let top = self.folder.make(FILES)?;
+        for (path, content) in files {
+            let mut names: Vec<&str> = path.split('/').collect();
+            if names.iter().any(|name| ["", ".", ".."].contains(name)) {
+                return Err(io::Error::other(format!("{path:?} is no path of a file")));
+            }
+            let Some(name) = names.pop() else {
+                continue;
+            };
+            let mut inner: Option<Folder> = None;
+            for folder in names {
+                inner = Some(inner.as_ref().unwrap_or(&top).enter(folder)?);
+            }
+            inner.as_ref().unwrap_or(&top).write(name, content)?;
+        }
+        Ok(top.path().to_owned())
+    }
     /// Whether anything lies where the report is expected.
     pub(crate) fn has_report(&self) -> io::Result<bool> {
         Ok(self.folder.stat(REPORT)?.is_some())

@@ -75,7 +75,8 @@ impl Ran {
             Ended::Signalled { signal } if self.configured.setup => {
                 no_verdict(format!("`{name}` ended by signal {signal}: `{run}`"), run)
             }
-            Ended::Exited { code } => {
+            // A command tells nothing but its exit code.
+            Ended::Exited { code } | Ended::Failed { code, .. } => {
                 Meaning::Failed(format!("check `{name}` failed with exit {code}"))
             }
             Ended::Signalled { signal } => {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub mod agents;
 pub mod cleanup;
 pub mod config;
 pub mod control;
@@ -76,6 +77,8 @@ pub enum Command {
     /// Delegate single jobs to agents
     #[command(subcommand)]
     Job(job::JobCommand),
+    /// List the agent programs that are known, and which of them are here
+    Agents(agents::AgentsArgs),
     /// Remove what dead runs left, and nothing else
     Cleanup(cleanup::CleanupArgs),
     /// Install skills for agents

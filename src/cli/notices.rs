@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::agent::find;
 use crate::cli::environment::Environment;
-use crate::config::agents::PROFILES;
+use crate::config::profiles;
 use crate::domain::run_spec::{BaseSpec, PlanSource, RunSpec};
 use crate::domain::slot::Slot;
 use crate::git::{Git, Repository, uncommitted};
@@ -56,15 +56,15 @@ pub(super) fn idle_agents(panel: &[Slot], environment: &Environment) -> Option<S
     if panel.iter().any(Slot::is_reader) {
         return None;
     }
-    let found: Vec<&str> = PROFILES
-        .into_iter()
+    let found: Vec<&str> = profiles::names()
         .filter(|name| find::program(name, environment.path(), Path::new("/")).is_ok())
         .collect();
     (!found.is_empty()).then(|| {
         format!(
             "only `checks` reviews, which reads nothing; found on PATH and not started: {} \
-             (define one as `kind: command` and name it with --reviewer)",
-            found.join(", ")
+             (let one review with `--reviewer {}`)",
+            found.join(", "),
+            found[0]
         )
     })
 }

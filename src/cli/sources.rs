@@ -43,6 +43,51 @@ pub(crate) fn user_file(environment: &Environment) -> Result<Option<File>, Failu
     Ok(Some(File { name, bytes }))
 }
 
+/// The user's own profiles, `profiles/NAME.yaml` beside the user's file.
+///
+/// # Errors
+/// `ConfigInvalid` when something is there and cannot be read.
+pub(crate) fn profiles(environment: &Environment) -> Result<Vec<File>, Failure> {
+    let Some(folder) = environment.config_folder() else {
+        return Ok(Vec::new());
+    };
+    let folder = folder.join("profiles");
+    let refused = |path: &Path, what: &dyn std::fmt::Display| {
+        let name = path.display().to_string();
+        Failure::new(
+            Code::ConfigInvalid,
+            format!("{name} cannot be read: {what}"),
+        )
+        .next(["ls".to_owned(), "-l".to_owned(), name])
+    };
+    let entries = match fs_err::read_dir(&folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(refused(&folder, &error)),
+        Ok(entries) => entries,
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| refused(&folder, &error))?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "yaml")
+        {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    let read = |path: std::path::PathBuf| {
+        let data = fs_err::metadata(&path).map_err(|error| refused(&path, &error))?;
+        if !data.is_file() || data.len() > u64::try_from(SIZE_CAP).unwrap_or(u64::MAX) {
+            return Err(refused(&path, &"it is no regular file, or too large"));
+        }
+        let bytes = fs_err::read(&path).map_err(|error| refused(&path, &error))?;
+        let name = path.display().to_string();
+        Ok(File { name, bytes })
+    };
+    paths.into_iter().map(read).collect()
+}
+
 /// `run-loop.yaml` at a commit, if it is there.
 ///
 /// # Errors
@@ -104,6 +149,7 @@ pub(crate) fn sources(
             trusted,
         }),
         user_file: user_file(environment)?,
+        profiles: profiles(environment)?,
         overrides: Vec::new(),
     })
 }

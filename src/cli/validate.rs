@@ -216,6 +216,7 @@ pub(crate) fn roster(
             AgentKind::Command(program) => {
                 command::check(agent, program, environment.variables()).is_ok()
             }
+            AgentKind::Profile(_) => true,
             AgentKind::Checks | AgentKind::Human => false,
         })
         .collect()
@@ -255,7 +256,8 @@ fn runnable(panel: &[Slot], cast: &Cast, environment: &Environment) -> Result<()
             AgentKind::Command(program) => {
                 command::check(agent, program, environment.variables())?;
             }
-            AgentKind::Checks | AgentKind::Human => {}
+            // Its variables are passed on where they are set: a login needs none.
+            AgentKind::Profile(_) | AgentKind::Checks | AgentKind::Human => {}
         }
     }
     Ok(())

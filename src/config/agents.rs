@@ -1,24 +1,26 @@
 //! Names of agents to agents.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::config::layer::Layer;
 use crate::config::load::Config;
 use crate::config::nearest::nearest;
+use crate::config::profiles;
 use crate::config::settings::{AgentEntry, Kind};
 use crate::config::world::{Programs, World};
 use crate::domain::agent::{
-    Agent, AgentKind, CommandAgent, Contract, PromptChannel, ReportChannel,
+    Agent, AgentKind, CommandAgent, Contract, ProfileAgent, PromptChannel, ReportChannel,
 };
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
+use crate::domain::profile::Profile;
 
 /// The built-in deterministic reviewer.
 pub const CHECKS: &str = "checks";
 
-/// Programs of agents for which profiles come later; found on `PATH`, they are named in a hint.
-pub const PROFILES: [&str; 6] = ["claude", "codex", "gemini", "opencode", "grok", "agy"];
+/// Programs of agents for which profiles come later.
+const LATER: [&str; 2] = ["grok", "agy"];
 
 /// The agents that a configuration defines, for the gate: programs are not looked for, and those
 /// that this version cannot run are left out.
@@ -43,14 +45,14 @@ pub fn declared(config: &Config) -> Result<Vec<Agent>, Failure> {
 }
 
 /// Canonical: keys are sorted by the map, defaults are filled in, budgets are left out.
-fn digest(name: &str, entry: &AgentEntry) -> Digest {
+fn digest(name: &str, entry: &AgentEntry, profile: Option<(&Profile, bool)>) -> Digest {
     let kind = match entry.kind {
         Some(Kind::Command) => "command",
         Some(Kind::Human) => "human",
         Some(Kind::Acp) => "acp",
         None => "profile",
     };
-    let canonical = json!({
+    let mut canonical = json!({
         "name": name,
         "kind": kind,
         "profile": entry.profile,
@@ -64,6 +66,18 @@ fn digest(name: &str, entry: &AgentEntry) -> Digest {
         "family": entry.family.as_deref().unwrap_or(name),
         "env": entry.env,
     });
+    if let (Json::Object(canonical), Some((profile, replaced))) = (&mut canonical, profile) {
+        canonical.insert(
+            "family".to_owned(),
+            json!(family(name, entry, Some(profile))),
+        );
+        canonical.insert("effort".to_owned(), json!(entry.effort));
+        // An embedded one is named: a later version may drive the same program better. What the
+        // user put in its place is another definition.
+        if replaced {
+            canonical.insert("replaced".to_owned(), json!(profile));
+        }
+    }
     Digest::of(canonical.to_string().as_bytes())
 }
 
@@ -83,8 +97,12 @@ pub fn resolve(config: &Config, name: &str, world: &World<'_>) -> Result<Agent, 
     if name == CHECKS {
         return checks(config);
     }
-    let Some(entry) = config.settings.agents.get(name) else {
-        return Err(unknown(config, name));
+    let named;
+    let entry = if let Some(entry) = config.settings.agents.get(name) {
+        entry
+    } else {
+        named = profile_named(config, name).ok_or_else(|| unknown(config, name))?;
+        &named
     };
     let path = ["agents", name];
     let misplaced = |key: &str, kind: &str| {
@@ -93,12 +111,24 @@ pub fn resolve(config: &Config, name: &str, world: &World<'_>) -> Result<Agent, 
             &format!("`agents.{name}.{key}` does not fit an agent of {kind}"),
         )
     };
-    let kind = match (entry.kind, &entry.profile) {
+    let profile = match &entry.profile {
+        Some(profile) => Some(profile_of(config, name, profile)?),
+        None => None,
+    };
+    let kind = match (entry.kind, &profile) {
         (Some(Kind::Acp), _) => return Err(not_built(&format!("`kind: acp` of the agent {name}"))),
-        (_, Some(profile)) => {
-            return Err(not_built(&format!(
-                "`profile: {profile}` of the agent {name}"
-            )));
+        (Some(Kind::Command | Kind::Human), Some(_)) => return Err(misplaced("kind", "a profile")),
+        (None, Some((profile, _))) => {
+            let misfit = [
+                ("prompt", entry.prompt.is_some()),
+                ("output", entry.output.is_some()),
+                ("report", entry.report.is_some()),
+                ("remote", entry.remote),
+            ];
+            if let Some((key, _)) = misfit.into_iter().find(|(_, stated)| *stated) {
+                return Err(misplaced(key, "a profile"));
+            }
+            AgentKind::Profile(Box::new(profiled(config, name, entry, profile, world)?))
         }
         (None, None) => {
             return Err(config.invalid(&path, &format!("the key `agents.{name}.kind` is missing")));
@@ -113,17 +143,132 @@ pub fn resolve(config: &Config, name: &str, world: &World<'_>) -> Result<Agent, 
         },
         (Some(Kind::Command), None) => AgentKind::Command(command(config, name, entry, world)?),
     };
-    if entry.model.is_some() {
+    if profile.is_none() && entry.model.is_some() {
         return Err(misplaced("model", "no profile"));
     }
+    if profile.is_none() && entry.effort.is_some() {
+        return Err(misplaced("effort", "no profile"));
+    }
+    let profile = profile
+        .as_ref()
+        .map(|(profile, replaced)| (profile, *replaced));
     Ok(Agent {
         name: name.to_owned(),
         kind,
         remote: entry.remote,
-        family: entry.family.clone().unwrap_or_else(|| name.to_owned()),
+        family: family(name, entry, profile.map(|(profile, _)| profile)),
         timeout: entry.timeout,
         contract: contract(entry),
-        definition: digest(name, entry),
+        definition: digest(name, entry, profile),
+    })
+}
+
+/// Agents of one family share their blind spots.
+fn family(name: &str, entry: &AgentEntry, profile: Option<&Profile>) -> String {
+    let stated = entry.family.clone();
+    stated
+        .or_else(|| profile.and_then(|profile| profile.family.clone()))
+        .unwrap_or_else(|| name.to_owned())
+}
+
+/// `profile` or `profile:model`, as an agent without an entry of its own.
+fn profile_named(config: &Config, name: &str) -> Option<AgentEntry> {
+    let (profile, model) = match name.split_once(':') {
+        Some((profile, model)) => (profile, Some(model.to_owned())),
+        None => (name, None),
+    };
+    let own = config.profiles.iter().any(|own| own.name == profile);
+    let known = own || profiles::names().any(|known| known == profile);
+    let blank = model.as_ref().is_some_and(|model| model.trim().is_empty());
+    (known && !blank).then(|| AgentEntry {
+        profile: Some(profile.to_owned()),
+        model,
+        effort: None,
+        kind: None,
+        command: None,
+        prompt: None,
+        output: None,
+        report: None,
+        contract: None,
+        remote: false,
+        family: None,
+        timeout: None,
+        env: Vec::new(),
+    })
+}
+
+/// The profile of an agent, and whether the user's own stands in the place of the embedded one.
+fn profile_of(config: &Config, agent: &str, name: &str) -> Result<(Profile, bool), Failure> {
+    if let Some(own) = config.profiles.iter().find(|own| own.name == name) {
+        return Ok((own.clone(), true));
+    }
+    if LATER.contains(&name) {
+        return Err(not_built(&format!(
+            "`profile: {name}` of the agent {agent}"
+        )));
+    }
+    let profile = profiles::embedded(name)?.ok_or_else(|| {
+        let hint = match nearest(name, profiles::names()) {
+            Some(near) => format!("; did you mean `{near}`?"),
+            None => format!(
+                "; there are {}",
+                profiles::names().collect::<Vec<_>>().join(", ")
+            ),
+        };
+        let message = format!("`agents.{agent}.profile` is {name:?}, which is no profile{hint}");
+        config.invalid(&["agents", agent], &message)
+    })?;
+    Ok((profile, false))
+}
+
+/// The program of a profile, with what was chosen for it.
+fn profiled(
+    config: &Config,
+    name: &str,
+    entry: &AgentEntry,
+    profile: &Profile,
+    world: &World<'_>,
+) -> Result<ProfileAgent, Failure> {
+    let path = ["agents", name];
+    let wrong = |what: String| Err(config.invalid(&path, &what));
+    if entry.model.is_some() && profile.model.is_empty() {
+        return wrong(format!("the profile {} takes no model", profile.name));
+    }
+    if entry.effort.is_some() && profile.effort.is_empty() {
+        return wrong(format!("the profile {} takes no effort", profile.name));
+    }
+    variables(config, name, entry)?;
+    let (program, args) = match entry.command.as_deref().map(<[String]>::split_first) {
+        Some(Some((program, args))) => {
+            trusted(config, name)?;
+            (world.program(name, program)?, args.to_vec())
+        }
+        Some(None) => return wrong(format!("the key `agents.{name}.command` is empty")),
+        None => {
+            if !entry.env.is_empty() {
+                trusted(config, name)?;
+            }
+            let Some((first, others)) = profile.programs.split_first() else {
+                return wrong(format!(
+                    "the profile {} knows no program: name it in `agents.{name}.command`",
+                    profile.name
+                ));
+            };
+            let launcher = others
+                .iter()
+                .fold(world.program(name, first), |found, other| {
+                    found.or_else(|missing| world.program(name, other).map_err(|_| missing))
+                })?;
+            (world.native(name, &launcher, &profile.native)?, Vec::new())
+        }
+    };
+    Ok(ProfileAgent {
+        profile: profile.clone(),
+        program,
+        args,
+        model: entry.model.clone(),
+        effort: entry.effort.clone(),
+        env: entry.env.clone(),
     })
 }
 
@@ -158,12 +303,7 @@ fn command(
             &format!("the key `agents.{name}.command` is missing"),
         ));
     };
-    if let Some(variable) = entry.env.iter().find(|variable| !is_passable(variable)) {
-        return Err(config.invalid(
-            &path,
-            &format!("`agents.{name}.env` names {variable:?}, which cannot be passed on"),
-        ));
-    }
+    variables(config, name, entry)?;
     trusted(config, name)?;
     let program = world.program(name, program)?;
     Ok(CommandAgent {
@@ -173,6 +313,16 @@ fn command(
         report: entry.report.unwrap_or(ReportChannel::Stdout),
         env: entry.env.clone(),
     })
+}
+
+fn variables(config: &Config, name: &str, entry: &AgentEntry) -> Result<(), Failure> {
+    match entry.env.iter().find(|variable| !is_passable(variable)) {
+        None => Ok(()),
+        Some(variable) => Err(config.invalid(
+            &["agents", name],
+            &format!("`agents.{name}.env` names {variable:?}, which cannot be passed on"),
+        )),
+    }
 }
 
 /// Variables of git and of ours steer what a job sees; they are set by us alone.
@@ -205,16 +355,12 @@ fn trusted(config: &Config, name: &str) -> Result<(), Failure> {
 
 fn unknown(config: &Config, name: &str) -> Failure {
     let profile = name.split(':').next().unwrap_or(name);
-    if PROFILES.contains(&profile) {
+    if LATER.contains(&profile) {
         return not_built(&format!("the built-in agent {name:?}"));
     }
-    let names = config
-        .settings
-        .agents
-        .keys()
-        .map(String::as_str)
-        .chain([CHECKS]);
-    let hint = match nearest(name, names) {
+    let known: Vec<&str> = [CHECKS].into_iter().chain(profiles::names()).collect();
+    let configured = config.settings.agents.keys().map(String::as_str);
+    let hint = match nearest(name, configured.chain(known)) {
         Some(near) => format!("; did you mean `{near}`?"),
         None if config.settings.agents.is_empty() => "; no agent is configured".to_owned(),
         None => {

@@ -74,8 +74,21 @@ pub const SECTIONS: &[Key] = &[
 ];
 
 const AGENT: &[Key] = &[
-    key("profile", Shape::Text, "A built-in profile (not yet)."),
-    key("model", Shape::Text, "The model, for a profile."),
+    key(
+        "profile",
+        Shape::Text,
+        "A known agent program, as `run-loop agents` lists them.",
+    ),
+    key(
+        "model",
+        Shape::Text,
+        "The model, for a profile; default the program's own.",
+    ),
+    key(
+        "effort",
+        Shape::Text,
+        "The effort, for a profile; default the program's own.",
+    ),
     key(
         "kind",
         Shape::Choice(&["command", "human", "acp"]),
@@ -84,7 +97,7 @@ const AGENT: &[Key] = &[
     key(
         "command",
         TEXTS,
-        "The program and its arguments, for `kind: command`.",
+        "The program and its arguments; for a profile the program, and arguments more.",
     ),
     key(
         "prompt",

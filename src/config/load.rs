@@ -6,10 +6,11 @@ use crate::config::layer::{Layer, Origin};
 use crate::config::settings::Settings;
 use crate::config::sources::{Override, Sources};
 use crate::config::yaml::{Mark, Node, Value};
-use crate::config::{keys, shape, yaml};
+use crate::config::{keys, profiles, shape, yaml};
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
+use crate::domain::profile::Profile;
 
 /// The lowest layer.
 pub const DEFAULTS: &str = include_str!("defaults.yaml");
@@ -28,6 +29,8 @@ pub struct Config {
     pub working_copy: Option<(Digest, bool)>,
     /// The hash of the values.
     pub sha256: Digest,
+    /// Profiles of the user's own, which replace the embedded ones of their names.
+    pub profiles: Vec<Profile>,
     tree: Node,
     layers: Vec<Source>,
 }
@@ -83,7 +86,9 @@ pub fn load(sources: &Sources) -> Result<Config, Failure> {
     for value in &sources.overrides {
         loading.set(value)?;
     }
-    loading.finish(working_copy)
+    let profiles = sources.profiles.iter().map(profiles::read);
+    let profiles = profiles.collect::<Result<_, _>>()?;
+    loading.finish(working_copy, profiles)
 }
 
 #[derive(Default)]
@@ -190,7 +195,11 @@ impl Loading {
         origin(&self.layers, source, mark)
     }
 
-    fn finish(self, working_copy: Option<(Digest, bool)>) -> Result<Config, Failure> {
+    fn finish(
+        self,
+        working_copy: Option<(Digest, bool)>,
+        profiles: Vec<Profile>,
+    ) -> Result<Config, Failure> {
         let broken = |text: String| Failure::new(Code::Internal, text);
         let tree = self
             .tree
@@ -210,6 +219,7 @@ impl Loading {
             notices: self.notices,
             working_copy,
             sha256: Digest::of(&canonical),
+            profiles,
             tree,
             layers: self.layers,
         })

@@ -131,10 +131,12 @@ fn fit(role: &str, agent: &Agent) -> Result<(), Failure> {
         AgentKind::Command(_) if agent.remote => {
             "is remote, and cannot open the files of this machine"
         }
-        AgentKind::Command(_) if role == "arbiter" && agent.contract == Contract::Line => {
+        AgentKind::Command(_) | AgentKind::Profile(_)
+            if role == "arbiter" && agent.contract == Contract::Line =>
+        {
             "answers with one line, and rulings are JSON"
         }
-        AgentKind::Command(_) => return Ok(()),
+        AgentKind::Command(_) | AgentKind::Profile(_) => return Ok(()),
     };
     Err(unfit(format!(
         "the {role} cannot be {}, which {reason}",

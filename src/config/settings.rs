@@ -46,6 +46,8 @@ pub struct AgentEntry {
     pub profile: Option<String>,
     /// The model, for a profile.
     pub model: Option<String>,
+    /// The effort, for a profile.
+    pub effort: Option<String>,
     /// What kind of agent it is.
     pub kind: Option<Kind>,
     /// The program and its arguments.

@@ -13,6 +13,8 @@ pub struct Sources {
     pub working_copy: Option<WorkingCopy>,
     /// The user's own file.
     pub user_file: Option<File>,
+    /// Profiles of the user's own, by the names of their files.
+    pub profiles: Vec<File>,
     /// Options and variables.
     pub overrides: Vec<Override>,
 }

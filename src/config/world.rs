@@ -73,8 +73,37 @@ impl World<'_> {
             message: format!("the agent {agent} cannot be run: {}", failure.message),
             ..failure
         })?;
+        self.outside(agent, &found)
+    }
+
+    /// The native binary of a launcher that was found, where one of the places beside it has it.
+    ///
+    /// # Errors
+    /// `AgentNotRunnable`, when it lies inside the repository.
+    pub fn native(
+        &self,
+        agent: &str,
+        launcher: &str,
+        places: &[String],
+    ) -> Result<String, Failure> {
+        let Programs::Found(find) = self.programs else {
+            return Ok(launcher.to_owned());
+        };
+        let found = native_beside(Path::new(launcher), places)
+            .filter(|path| path.to_str().is_some_and(|path| find(path).is_ok()));
+        match found {
+            Some(path) => self.outside(agent, &path),
+            None => Ok(launcher.to_owned()),
+        }
+    }
+
+    fn outside(&self, agent: &str, found: &Path) -> Result<String, Failure> {
+        let refused = |message: String| {
+            Failure::new(Code::AgentNotRunnable, message)
+                .next(["run-loop", "config", "show", "--origin"])
+        };
         // Links are followed: what counts is where the bytes lie.
-        let real = fs_err::canonicalize(&found)
+        let real = fs_err::canonicalize(found)
             .map_err(|error| refused(format!("the agent {agent} cannot be run: {error}")))?;
         if let Some(root) = self
             .repository
@@ -95,4 +124,22 @@ impl World<'_> {
             ))
         })
     }
+}
+
+/// The file of a native binary beside a launcher, links followed, where one of the places has it.
+#[must_use]
+pub fn native_beside(launcher: &Path, places: &[String]) -> Option<PathBuf> {
+    let real = fs_err::canonicalize(launcher).ok()?;
+    let folder = real.parent()?;
+    let arch = match std::env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    places.iter().find_map(|place| {
+        let place = place
+            .replace("{arch}", arch)
+            .replace("{cpu}", std::env::consts::ARCH);
+        fs_err::canonicalize(folder.join(place)).ok()
+    })
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::digest::Digest;
+use crate::domain::profile::Profile;
 
 /// An agent, resolved from the configuration and frozen at the start of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +39,8 @@ impl Agent {
 pub enum AgentKind {
     /// A program of the user's.
     Command(CommandAgent),
+    /// A known agent program, driven by its profile.
+    Profile(Box<ProfileAgent>),
     /// The built-in deterministic reviewer.
     Checks,
     /// A person who answers at a terminal.
@@ -57,6 +60,24 @@ pub struct CommandAgent {
     /// The one channel that holds the report.
     pub report: ReportChannel,
     /// Names of environment variables that are passed on, besides the built-in allow-list.
+    pub env: Vec<String>,
+}
+
+/// A known agent program, and what was chosen for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileAgent {
+    /// How it is driven.
+    pub profile: Profile,
+    /// The program, absolute, as found at validation.
+    pub program: String,
+    /// Arguments that the configuration adds.
+    pub args: Vec<String>,
+    /// The model; `None` leaves it to the program.
+    pub model: Option<String>,
+    /// The effort; `None` leaves it to the program.
+    pub effort: Option<String>,
+    /// Names of variables that the configuration passes on besides the profile's.
     pub env: Vec<String>,
 }
 

@@ -8,7 +8,9 @@ use crate::domain::finding::Claim;
 use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::slot::SlotName;
+use crate::domain::spent::Spent;
 use crate::domain::time::Timestamp;
+use crate::domain::trouble::Trouble;
 use crate::domain::verdict::{Coverage, Verdict};
 
 /// What a job is for; as it sees it in `RUN_LOOP_JOB_ROLE`.
@@ -130,6 +132,9 @@ pub struct JobOutcome {
     pub prompt: Option<Stored>,
     /// What the report says.
     pub reading: Reading,
+    /// What it used, as far as it told.
+    #[serde(default)]
+    pub spent: Spent,
     /// When it was started.
     pub started_at: Timestamp,
     /// When it had ended.
@@ -154,6 +159,15 @@ pub enum Ended {
     Exited {
         /// The exit code.
         code: i32,
+    },
+    /// By itself, and not well: by its exit code, or by what it told of itself.
+    Failed {
+        /// The exit code, which may be 0.
+        code: i32,
+        /// What kind of failure.
+        trouble: Trouble,
+        /// In its own words, shortened.
+        message: String,
     },
     /// By a signal that was not ours.
     Signalled {

@@ -139,9 +139,13 @@ pub struct AgentIdentity {
 
 impl From<&Agent> for AgentIdentity {
     fn from(agent: &Agent) -> Self {
+        let model = match &agent.kind {
+            AgentKind::Profile(program) => program.model.clone(),
+            AgentKind::Command(_) | AgentKind::Checks | AgentKind::Human => None,
+        };
         Self {
             name: agent.name.clone(),
-            model: None,
+            model,
             version: None,
             family: agent.family.clone(),
             definition: agent.definition.clone(),
@@ -164,7 +168,7 @@ pub enum Transport {
 impl From<&AgentKind> for Transport {
     fn from(kind: &AgentKind) -> Self {
         match kind {
-            AgentKind::Command(_) => Self::Command,
+            AgentKind::Command(_) | AgentKind::Profile(_) => Self::Command,
             AgentKind::Checks => Self::Checks,
             AgentKind::Human => Self::Human,
         }

@@ -9,6 +9,7 @@ use crate::domain::event::StopCause;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId, MessageId};
 use crate::domain::job::{Ended, JobOutcome, Reading};
+use crate::domain::spent::Spent;
 use crate::engine::{InputKind, State};
 use crate::git::review_tree::release_run;
 use crate::process::guard::attach;
@@ -68,6 +69,7 @@ async fn outcome(effect: Effect, run: LoopId, cache: &Path) -> Result<Outcome, F
                     report: None,
                     prompt: None,
                     reading: Reading::Silent,
+                    spent: Spent::default(),
                     started_at: clock::now(),
                     ended_at: clock::now(),
                 },

@@ -82,7 +82,13 @@ fn a_panel_that_cannot_run_is_refused() {
     let by = |agent: &'static str| [&REVIEW[..], &["--reviewer", agent]].concat();
     machine.refuses(&REVIEW, 2, "RL0006", "no-such-bot is in no folder of PATH");
     machine.refuses(&by("bto"), 2, "RL0005", "did you mean `bot`?");
-    machine.refuses(&by("codex:o3"), 2, "RL0012", "kind: command");
+    machine.refuses(&by("grok:4"), 2, "RL0012", "kind: command");
+    machine.refuses(
+        &by("codex:o3"),
+        2,
+        "RL0006",
+        "codex is in no folder of PATH",
+    );
     machine.refuses(&by("inside"), 2, "RL0006", "inside the repository");
     machine.refuses(
         &[&by("checks")[..], &["--reviewer", "checks"]].concat(),

@@ -142,11 +142,7 @@ fn agents_that_cannot_run_are_found_before_anything_starts() {
         Code::AgentNotRunnable,
         "\"./bot\", a program inside the repository",
     );
-    for (agent, what) in [
-        ("deep", "profile: codex"),
-        ("far", "kind: acp"),
-        ("claude:opus", "claude:opus"),
-    ] {
+    for (agent, what) in [("far", "kind: acp"), ("grok:4", "grok:4")] {
         refused(&format!("[{agent}]"), Code::NotBuilt, what);
         refused(
             &format!("[{agent}]"),
@@ -154,6 +150,13 @@ fn agents_that_cannot_run_are_found_before_anything_starts() {
             "what works is `kind: command`",
         );
     }
+    // A profile's program is looked for as any other.
+    for (agent, program) in [("deep", "codex"), ("claude:opus", "claude")] {
+        let message = format!("{program} is in no folder of PATH");
+        refused(&format!("[{agent}]"), Code::AgentNotRunnable, &message);
+    }
+    refused("[\"claude:\"]", Code::UnknownAgent, "\"claude:\"");
+    refused("[claud]", Code::UnknownAgent, "did you mean `claude`?");
     refused(
         "[{agent: bot, fallback: [checks]}]",
         Code::ConfigInvalid,
@@ -275,10 +278,10 @@ fn a_panel_that_cannot_reach_its_policy_is_refused() {
     let declared = panel::declared(&config, &|_| Ok(None)).unwrap();
     assert_eq!(
         names(&declared),
-        ["pat"],
+        ["deep", "pat"],
         "slots that no run could open are left out"
     );
-    assert_eq!(agents::declared(&config).unwrap().len(), 1);
+    assert_eq!(agents::declared(&config).unwrap().len(), 2);
 }
 
 /// A required slot counts by its definition, not by its name alone.

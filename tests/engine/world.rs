@@ -20,6 +20,7 @@ use run_loop::domain::policy::Policy;
 use run_loop::domain::run_spec::{BaseSpec, Quorum, ReviewSpec, RunSpec};
 use run_loop::domain::severity::Severity;
 use run_loop::domain::slot::{Slot, SlotName};
+use run_loop::domain::spent::Spent;
 use run_loop::domain::time::{Stamp, Timestamp};
 use run_loop::domain::verdict::{Coverage, Verdict};
 
@@ -478,6 +479,7 @@ fn outcome(answer: Answer) -> JobOutcome {
         report: None,
         prompt: None,
         reading,
+        spent: Spent::default(),
         started_at: Timestamp::from_millis(0),
         ended_at: Timestamp::from_millis(1),
     }

@@ -24,6 +24,7 @@ use run_loop::domain::policy::Policy;
 use run_loop::domain::run_spec::{BaseSpec, Quorum, ReviewSpec, RunSpec};
 use run_loop::domain::severity::Severity;
 use run_loop::domain::slot::{Slot, SlotName};
+use run_loop::domain::spent::Spent;
 use run_loop::domain::time::{Stamp, Timestamp};
 use run_loop::domain::verdict::{Coverage, PassedBy, Verdict};
 use run_loop::gate::{Approval, GatePolicy, GateRequest};
@@ -177,6 +178,7 @@ impl World {
                 coverage: Coverage::Full,
                 receipts: 1,
             }),
+            spent: Spent::default(),
             started_at: stamp.at,
             ended_at: stamp.at,
         };

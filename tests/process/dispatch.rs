@@ -31,6 +31,7 @@ fn not_started(ended: Ended) -> Failure {
     match ended {
         Ended::NotStarted { failure } => failure,
         Ended::Exited { .. }
+        | Ended::Failed { .. }
         | Ended::Signalled { .. }
         | Ended::TimedOut
         | Ended::Stopped

@@ -46,6 +46,7 @@ fn run_status(place: &Place, run: Option<&str>, format: Format) -> Result<String
 
 fn run_show(place: &Place, run: &str, format: Format) -> Result<String, Failure> {
     let args = ShowArgs {
+        cost: false,
         run: Some(run.to_owned()),
         repository: repository(),
         output: FormatArgs::default(),

@@ -18,6 +18,7 @@ use run_loop::domain::job::{AttemptReason, Ended, Job, JobOutcome, Reading, Revi
 use run_loop::domain::path::RepoPath;
 use run_loop::domain::severity::Severity;
 use run_loop::domain::slot::{Slot, SlotName};
+use run_loop::domain::spent::Spent;
 use run_loop::domain::verdict::{Coverage, PassedBy, Verdict};
 
 use crate::sample::{judged, oid, pin, spec, stamp};
@@ -76,6 +77,7 @@ fn answered(id: u64, ended: Ended, reading: Reading) -> Event {
                 }),
                 prompt: None,
                 reading,
+                spent: Spent::default(),
                 started_at: stamp(1).at,
                 ended_at: stamp(62).at,
             },

@@ -35,6 +35,9 @@ pub struct ListArgs {
 /// `run-loop show`.
 #[derive(Debug, Clone, Args)]
 pub struct ShowArgs {
+    /// Show tokens and cost, by job, round and agent
+    #[arg(long)]
+    pub cost: bool,
     /// A run's id or a unique prefix; default the newest run of this source
     #[arg(value_name = "RUN")]
     pub run: Option<String>,

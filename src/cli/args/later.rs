@@ -12,9 +12,6 @@ pub enum LaterCommand {
     /// Check the machine
     #[command(hide = true)]
     Doctor(Rest),
-    /// List agents
-    #[command(hide = true)]
-    Agents(Rest),
     /// Follow events
     #[command(hide = true)]
     Events(Rest),
@@ -33,7 +30,6 @@ impl LaterCommand {
         match self {
             Self::Init(_) => ("init", &["run-loop", "config", "show", "--origin"]),
             Self::Doctor(_) => ("doctor", &["run-loop", "demo"]),
-            Self::Agents(_) => ("agents", &["run-loop", "config", "show", "--origin"]),
             Self::Events(_) => ("events", &["run-loop", "log"]),
             Self::Hook(_) => ("hook", &["run-loop", "gate", "--help"]),
             Self::Report(_) => ("report", &["run-loop", "show"]),

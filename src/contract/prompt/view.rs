@@ -76,9 +76,9 @@ fn scope(prompt: &ReviewPrompt<'_>, agent: &Agent, mark: &Mark) -> Value {
     let sum = |of: fn(&ChangedFile) -> Option<u64>| evidence.files.iter().filter_map(of).sum();
     let (added, removed): (u64, u64) = (sum(|file| file.added), sum(|file| file.removed));
     let unseen = evidence.unreviewed().count();
-    // People have no variables of a job at their terminal.
     let folder = match agent.kind {
-        AgentKind::Human => inline(&evidence.folder),
+        // People have no variables of a job at their terminal, and a profile's reader no shell.
+        AgentKind::Human | AgentKind::Profile(_) => inline(&evidence.folder),
         AgentKind::Command(_) | AgentKind::Checks => "$RUN_LOOP_JOB_EVIDENCE".to_owned(),
     };
     let more = evidence.files.len() - lines.len();
@@ -268,6 +268,7 @@ pub(super) fn channel(agent: &Agent) -> &'static str {
                 "Write your report to the file that `$RUN_LOOP_JOB_REPORT` names; nothing else counts."
             }
         },
+        AgentKind::Profile(_) => "Your final message is your report.",
         AgentKind::Checks | AgentKind::Human => "Your text is your report.",
     }
 }

@@ -239,8 +239,14 @@ fn retry(round: RoundNumber, slot: &Slot, place: &SlotReview, outcome: &JobOutco
         // job that we ended ourselves.
         (Ended::Exited { code: 0 }, Reading::Invalid { .. } | Reading::Review(_))
         | (Ended::TimedOut | Ended::Stopped, _) => {}
+        // What is wrong with a key or a request is still wrong at the next attempt.
+        (Ended::Failed { trouble, .. }, _) if !trouble.may_pass() => {}
         (
-            Ended::Exited { .. } | Ended::Signalled { .. } | Ended::NotStarted { .. } | Ended::Lost,
+            Ended::Exited { .. }
+            | Ended::Failed { .. }
+            | Ended::Signalled { .. }
+            | Ended::NotStarted { .. }
+            | Ended::Lost,
             _,
         ) => {
             if !place.refreshed {
@@ -283,6 +289,11 @@ fn describe(outcome: &JobOutcome) -> String {
             Reading::Review(_) | Reading::Reply { .. } | Reading::Silent => "no report".to_owned(),
         },
         Ended::Exited { code } => format!("exited with {code}"),
+        Ended::Failed {
+            code,
+            trouble,
+            message,
+        } => format!("failed, {} (exit code {code}): {message}", trouble.said()),
         Ended::Signalled { signal } => format!("ended by signal {signal}"),
         Ended::TimedOut => "stopped at the end of its budget".to_owned(),
         Ended::Stopped => "stopped".to_owned(),

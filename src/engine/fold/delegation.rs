@@ -114,6 +114,9 @@ fn closed_by(outcome: &DispatchOutcome) -> Option<Closed> {
             (None, None) => error("no_report".to_owned()),
         },
         Ended::Exited { code } => error(format!("exited with {code}")),
+        Ended::Failed {
+            trouble, message, ..
+        } => error(format!("{}: {message}", trouble.said())),
         Ended::Signalled { signal } => error(format!("ended by signal {signal}")),
         Ended::TimedOut => error(WALL_CLOCK_TIMEOUT.to_owned()),
         Ended::NotStarted { failure } => error(format!("{NOT_STARTED}: {}", failure.message)),

@@ -225,6 +225,11 @@ pub(super) fn asked(request: &JobRequest) -> Kind {
 fn how(ended: &Ended) -> String {
     match ended {
         Ended::Exited { code } => format!("exit code {code}"),
+        Ended::Failed {
+            code,
+            trouble,
+            message,
+        } => format!("{} (exit code {code}): {message}", trouble.said()),
         Ended::Signalled { signal } => format!("signal {signal}"),
         Ended::TimedOut => "stopped: its budget was spent".to_owned(),
         Ended::Stopped => "stopped: the run was interrupted".to_owned(),

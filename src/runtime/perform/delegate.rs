@@ -1,15 +1,19 @@
 //! One dispatch of a delegated job.
 
+use std::path::Path;
+
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::command::{self, Named};
 use crate::agent::dispatched::Dispatched;
 use crate::agent::job_folder::JobFolder;
+use crate::agent::profile;
 use crate::contract::delegation::sentence;
-use crate::domain::agent::{AgentKind, CommandAgent};
+use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::code::Code;
 use crate::domain::delegation::{Dispatch, DispatchOutcome, Fence};
 use crate::domain::failure::Failure;
+use crate::domain::isolation::Isolation;
 use crate::domain::job::Ended;
 use crate::domain::run_spec::RunSpec;
 use crate::engine::{DelegationRecord, State};
@@ -65,7 +69,6 @@ pub(super) async fn perform(
 struct About<'a> {
     run: &'a RunSpec,
     record: &'a DelegationRecord,
-    program: &'a CommandAgent,
 }
 
 fn about<'a>(state: &'a State, dispatch: &Dispatch) -> Result<About<'a>, Failure> {
@@ -76,18 +79,12 @@ fn about<'a>(state: &'a State, dispatch: &Dispatch) -> Result<About<'a>, Failure
             format!("no job {} was delegated", dispatch.job),
         )
     })?;
-    let agent = &record.submission.agent;
-    match &agent.kind {
-        AgentKind::Command(program) => Ok(About {
-            run,
-            record,
-            program,
-        }),
-        AgentKind::Checks | AgentKind::Human => {
-            let message = format!("the agent {} cannot be delegated to", agent.name);
-            Err(Failure::new(Code::Internal, message))
-        }
-    }
+    Ok(About { run, record })
+}
+
+fn unfit(agent: &Agent) -> Failure {
+    let message = format!("the agent {} cannot be delegated to", agent.name);
+    Failure::new(Code::Internal, message)
 }
 
 async fn run(
@@ -96,11 +93,7 @@ async fn run(
     dispatch: &Dispatch,
     stop: CancellationToken,
 ) -> Result<Dispatched, Failure> {
-    let About {
-        run,
-        record,
-        program,
-    } = about(state, dispatch)?;
+    let About { run, record } = about(state, dispatch)?;
     let submission = &record.submission;
     let mut prompt = rim.artifacts.get(&submission.prompt.sha256)?;
     if !submission.agent.remote {
@@ -117,37 +110,71 @@ async fn run(
             token: dispatch.token.clone(),
         },
     ))?;
-    let asked = command::Dispatch {
-        agent: &submission.agent,
-        command: program,
-        job: Named {
-            id: dispatch.job,
-            role: "delegate",
-            round: None,
-        },
-        folder: &folder,
-        prompt: &prompt,
-        tree: Some(dispatch.directory.as_ref()),
-        environment: &rim.environment,
-        guard: &rim.guard,
-        budget: left_until(dispatch.deadline),
+    let job = Named {
+        id: dispatch.job,
+        role: "delegate",
+        round: None,
     };
-    Ok(command::dispatch(&asked, stop).await)
+    let tree = Path::new(&dispatch.directory);
+    let budget = left_until(dispatch.deadline);
+    match &submission.agent.kind {
+        AgentKind::Command(program) => {
+            let asked = command::Dispatch {
+                agent: &submission.agent,
+                command: program,
+                job,
+                folder: &folder,
+                prompt: &prompt,
+                tree: Some(tree),
+                environment: &rim.environment,
+                guard: &rim.guard,
+                budget,
+            };
+            Ok(command::dispatch(&asked, stop).await)
+        }
+        AgentKind::Profile(program) => {
+            // Only who works in the source itself writes; in a review tree nobody does.
+            let in_source = tree == Path::new(&run.source_root);
+            let asked = profile::Dispatch {
+                agent: &submission.agent,
+                program,
+                job,
+                may_write: in_source && run.review.isolation == Isolation::Worktree,
+                folder: &folder,
+                prompt: &prompt,
+                tree: Some(tree),
+                environment: &rim.environment,
+                guard: &rim.guard,
+                budget,
+            };
+            Ok(profile::dispatch(&asked, stop).await)
+        }
+        AgentKind::Checks | AgentKind::Human => Err(unfit(&submission.agent)),
+    }
 }
 
 /// A dispatch of a dead engine: a finished one is read, whatever else was under way is over.
 async fn take_over(rim: &Rim, state: &State, dispatch: &Dispatch) -> Result<Dispatched, Failure> {
-    let About { run, program, .. } = about(state, dispatch)?;
+    let About { run, record } = about(state, dispatch)?;
     let unreadable = |error: std::io::Error| {
         let message = format!("job {} cannot be taken over: {error}", dispatch.job);
         Failure::new(Code::StateUnwritable, message)
     };
     let found = JobFolder::find(&rim.cache, run.loop_id, dispatch.folder).map_err(unreadable)?;
-    let taken = match found {
-        Some(folder) => command::taken_over(program, &folder)
-            .await
-            .map_err(unreadable)?,
-        None => None,
+    let agent = &record.submission.agent;
+    let taken = match (found, &agent.kind) {
+        (None, _) => None,
+        (Some(folder), AgentKind::Command(program)) => {
+            command::taken_over(program, &folder, &rim.environment)
+                .await
+                .map_err(unreadable)?
+        }
+        (Some(folder), AgentKind::Profile(program)) => {
+            profile::taken_over(program, &folder, &rim.environment)
+                .await
+                .map_err(unreadable)?
+        }
+        (Some(_), AgentKind::Checks | AgentKind::Human) => return Err(unfit(agent)),
     };
     Ok(taken.unwrap_or_else(|| Dispatched::empty(Ended::Interrupted)))
 }

@@ -1,5 +1,6 @@
 //! One job from its prompt to what its report says.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -9,12 +10,12 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::dispatched::Dispatched;
 use crate::agent::human::{self, Console, Question};
 use crate::agent::job_folder::JobFolder;
-use crate::agent::{command, environment};
+use crate::agent::{command, environment, profile};
 use crate::checks::{self, ChecksJob, ChecksOutcome};
 use crate::contract::delegation::sentence;
 use crate::contract::prompt::{self, ReviewPrompt};
 use crate::contract::{Expect, review};
-use crate::domain::agent::{Agent, AgentKind, CommandAgent};
+use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::code::Code;
 use crate::domain::delegation::Fence;
 use crate::domain::failure::Failure;
@@ -23,6 +24,7 @@ use crate::domain::job::{Ended, Job, JobOutcome, Reading, Stored};
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::Slot;
+use crate::domain::spent::Spent;
 use crate::domain::time::Timestamp;
 use crate::engine::{Review, State};
 use crate::git::object;
@@ -51,6 +53,7 @@ struct Answer {
     report: Option<Vec<u8>>,
     reading: Reading,
     prompt: Option<Stored>,
+    spent: Spent,
 }
 
 /// Runs a job. Whatever goes wrong on the way is a job that was not started.
@@ -91,6 +94,7 @@ pub(super) async fn perform(
         report,
         prompt: answer.prompt,
         reading,
+        spent: answer.spent,
         started_at,
         ended_at: clock::now(),
     }
@@ -132,6 +136,7 @@ impl Answer {
             report: None,
             reading: Reading::Silent,
             prompt: None,
+            spent: Spent::default(),
         }
     }
 }
@@ -145,7 +150,9 @@ impl Assignment<'_> {
         }
         let answered = match &self.agent.kind {
             AgentKind::Checks => self.examine(stop).await,
-            AgentKind::Command(_) | AgentKind::Human => self.ask(stop).await,
+            AgentKind::Command(_) | AgentKind::Profile(_) | AgentKind::Human => {
+                self.ask(stop).await
+            }
         };
         answered.unwrap_or_else(|failure| Answer::without_report(Ended::NotStarted { failure }))
     }
@@ -154,7 +161,7 @@ impl Assignment<'_> {
     /// else was under way is over, since its guard ends it, and the slot is asked again.
     async fn take_over(&self) -> Answer {
         let taken = match &self.agent.kind {
-            AgentKind::Command(program) => self.hand_over_again(program).await,
+            AgentKind::Command(_) | AgentKind::Profile(_) => self.hand_over_again().await,
             AgentKind::Checks => self.commands_are_over().await.map(|()| None),
             // A person answers to the engine that asked.
             AgentKind::Human => Ok(None),
@@ -170,12 +177,22 @@ impl Assignment<'_> {
         }
     }
 
-    async fn hand_over_again(&self, program: &CommandAgent) -> io::Result<Option<Answer>> {
+    async fn hand_over_again(&self) -> io::Result<Option<Answer>> {
         let (cache, run) = (&self.rim.cache, self.run.loop_id);
         let Some(folder) = JobFolder::find(cache, run, self.job.id)? else {
             return Ok(None);
         };
-        let Some(dispatched) = command::taken_over(program, &folder).await? else {
+        let environment = &self.rim.environment;
+        let dispatched = match &self.agent.kind {
+            AgentKind::Command(program) => {
+                command::taken_over(program, &folder, environment).await?
+            }
+            AgentKind::Profile(program) => {
+                profile::taken_over(program, &folder, environment).await?
+            }
+            AgentKind::Checks | AgentKind::Human => None,
+        };
+        let Some(dispatched) = dispatched else {
             return Ok(None);
         };
         // Kept before the job was started; what is not there any more is not told.
@@ -198,7 +215,12 @@ impl Assignment<'_> {
     /// Asks an agent that reads a prompt and writes a report.
     async fn ask(&self, stop: CancellationToken) -> Result<Answer, Failure> {
         let mut prompt = self.prompt()?;
-        if self.tree.is_some() && matches!(self.agent.kind, AgentKind::Command(_)) {
+        if self.tree.is_some()
+            && matches!(
+                self.agent.kind,
+                AgentKind::Command(_) | AgentKind::Profile(_)
+            )
+        {
             prompt.push_str(&self.sentence()?);
         }
         let stored = self.rim.artifacts.put(prompt.as_bytes())?;
@@ -251,6 +273,21 @@ impl Assignment<'_> {
                 };
                 Ok(command::dispatch(&dispatch, stop).await)
             }
+            AgentKind::Profile(program) => {
+                let dispatch = profile::Dispatch {
+                    agent: self.agent,
+                    program,
+                    job: self.job.into(),
+                    may_write: self.job.role.writes(),
+                    folder,
+                    prompt,
+                    tree: self.tree.map(Path::new),
+                    environment: &self.rim.environment,
+                    guard: &self.rim.guard,
+                    budget,
+                };
+                Ok(profile::dispatch(&dispatch, stop).await)
+            }
             AgentKind::Human => {
                 let tree = self.tree.ok_or_else(|| {
                     Failure::new(Code::Internal, "a person was asked without a tree")
@@ -300,6 +337,7 @@ impl Assignment<'_> {
             report: dispatched.report,
             reading,
             prompt: None,
+            spent: dispatched.spent,
         }
     }
 
@@ -319,10 +357,15 @@ impl Assignment<'_> {
 
     fn prompt(&self) -> Result<String, Failure> {
         let parts = self.rim.parts_in_prompt(&self.review.evidence)?;
+        let mut evidence = Cow::Borrowed(&*self.review.evidence);
+        if let AgentKind::Profile(_) = &self.agent.kind {
+            let own = JobFolder::evidence_of(&self.rim.cache, self.run.loop_id, self.job.id);
+            evidence.to_mut().folder = own.to_string_lossy().into_owned();
+        }
         prompt::review(&ReviewPrompt {
             run: self.run,
             pin: &self.review.pin,
-            evidence: &self.review.evidence,
+            evidence: &evidence,
             slot: self.slot,
             job: self.job,
             tree: self.tree,
@@ -371,6 +414,7 @@ impl Assignment<'_> {
             report: Some(report),
             reading,
             prompt: None,
+            spent: Spent::default(),
         })
     }
 }

@@ -1,0 +1,152 @@
+//! From what an agent program prints to events that are the same for all programs.
+//!
+//! Owns: which line of which program means what. Never: verdicts, and whether a run succeeded.
+//! Tests: `tests/agents.rs`, on output recorded from the real programs.
+
+use serde_json::Value;
+
+use crate::domain::profile::Stream;
+use crate::domain::spent::Usage;
+use crate::domain::trouble::Trouble;
+
+pub mod account;
+pub mod outcome;
+
+mod aider;
+mod claude;
+mod codex;
+mod copilot;
+mod gemini;
+mod opencode;
+
+/// What happened in an agent program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// It told its session.
+    Session {
+        /// The program's own id of it.
+        id: String,
+        /// The model that answers.
+        model: Option<String>,
+        /// The program's version.
+        version: Option<String>,
+    },
+    /// The model said something.
+    Message {
+        /// What.
+        text: String,
+        /// Whether this goes on where the last message stopped.
+        goes_on: bool,
+    },
+    /// It began to use a tool.
+    ToolStart {
+        /// The tool.
+        name: String,
+        /// What for: a command, a path.
+        detail: String,
+    },
+    /// The tool ended.
+    ToolEnd {
+        /// Whether it failed.
+        failed: bool,
+    },
+    /// A tool call was denied to it.
+    Denied {
+        /// The tool, where it is told.
+        name: String,
+    },
+    /// Tokens used.
+    Used {
+        /// How many.
+        usage: Usage,
+        /// Whether they come on top of what was told before.
+        more: bool,
+    },
+    /// Money spent, in millionths of a US dollar.
+    Cost {
+        /// How much.
+        micro_usd: u64,
+        /// Whether it comes on top of what was told before.
+        more: bool,
+    },
+    /// Something went wrong, and perhaps it tries again.
+    Error {
+        /// What kind of failure.
+        trouble: Option<Trouble>,
+        /// In its own words.
+        message: String,
+        /// Whether it gave up.
+        fatal: bool,
+    },
+    /// It says that it is done, or that it gave up.
+    Result {
+        /// Whether it says that all went well.
+        success: bool,
+        /// Its final message, where this event holds it.
+        text: Option<String>,
+    },
+    /// A line that is none of its events.
+    Raw {
+        /// The line.
+        text: String,
+    },
+}
+
+/// Reads one line of JSON after the other; an adapter has no other state than what a program's
+/// stream needs to be understood.
+type Reader = fn(&Value, &mut Vec<Event>);
+
+/// The events of one line.
+#[must_use]
+pub fn line(stream: Stream, line: &str) -> Vec<Event> {
+    let reader: Reader = match stream {
+        Stream::Codex => codex::read,
+        Stream::Claude => claude::read,
+        Stream::Gemini => gemini::read,
+        Stream::Opencode => opencode::read,
+        Stream::Copilot => copilot::read,
+        Stream::Aider => return aider::read(line),
+        Stream::Text => {
+            return vec![Event::Message {
+                text: format!("{line}\n"),
+                goes_on: true,
+            }];
+        }
+    };
+    if line.trim().is_empty() {
+        return Vec::new();
+    }
+    let mut events = Vec::new();
+    match serde_json::from_str::<Value>(line) {
+        Ok(value) if value.is_object() => reader(&value, &mut events),
+        Ok(_) | Err(_) => events.push(Event::Raw {
+            text: line.to_owned(),
+        }),
+    }
+    events
+}
+
+/// The text at a place.
+fn text(value: &Value, pointer: &str) -> Option<String> {
+    value.pointer(pointer)?.as_str().map(str::to_owned)
+}
+/// The text at a place, or nothing.
+fn text_or_empty(value: &Value, pointer: &str) -> String {
+    text(value, pointer).unwrap_or_default()
+}
+/// The number at a place.
+fn number(value: &Value, pointer: &str) -> Option<u64> {
+    value.pointer(pointer)?.as_u64()
+}
+/// Dollars at a place, in millionths.
+fn micro_usd(value: &Value, pointer: &str) -> Option<u64> {
+    let dollars = value.pointer(pointer)?.as_f64()?;
+    let micro = (dollars * 1e6).round();
+    // Beyond a million dollars it is no cost of a job.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "bounded by the line above it"
+    )]
+    (0.0..=1e12).contains(&micro).then_some(micro as u64)
+}

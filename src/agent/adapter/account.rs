@@ -1,0 +1,153 @@
+//! What a program's events come to.
+
+use crate::agent::adapter::{Event, line};
+use crate::domain::profile::Stream;
+use crate::domain::spent::{Spent, Usage};
+use crate::domain::trouble::Trouble;
+
+/// What was told so far.
+///
+/// # Invariants
+/// A failure that was told is never taken back by a later success.
+#[derive(Debug, Clone)]
+pub struct Account {
+    stream: Stream,
+    spent: Spent,
+    usage: Usage,
+    /// The message that is being said, and whether the next piece begins another one.
+    message: String,
+    closed: bool,
+    /// Final messages, where the program's end events hold them.
+    results: Vec<String>,
+    ended_well: Option<bool>,
+    fatal: Option<Told>,
+    last_error: Option<Told>,
+}
+
+/// An error as it was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// What kind, where the program's events tell it.
+    pub trouble: Option<Trouble>,
+    /// In the program's words.
+    pub message: String,
+}
+
+impl Account {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(stream: Stream) -> Self {
+        Self {
+            stream,
+            spent: Spent::default(),
+            usage: Usage::default(),
+            message: String::new(),
+            closed: true,
+            results: Vec::new(),
+            ended_well: None,
+            fatal: None,
+            last_error: None,
+        }
+    }
+
+    /// Everything that a program printed.
+    #[must_use]
+    pub fn of(stream: Stream, output: &[u8]) -> Self {
+        let mut account = Self::new(stream);
+        for text in String::from_utf8_lossy(output).lines() {
+            for event in line(stream, text) {
+                account.fold(event);
+            }
+        }
+        account
+    }
+
+    /// Takes an event in.
+    pub fn fold(&mut self, event: Event) {
+        match event {
+            Event::Session { id, model, version } => {
+                self.spent.session = Some(id);
+                self.spent.model = model.or_else(|| self.spent.model.take());
+                self.spent.version = version.or_else(|| self.spent.version.take());
+            }
+            Event::Message { text, goes_on } => {
+                if self.closed || !goes_on {
+                    self.message.clear();
+                }
+                self.closed = false;
+                self.message.push_str(&text);
+            }
+            Event::ToolStart { .. } | Event::ToolEnd { .. } => self.closed = true,
+            Event::Denied { .. } => self.spent.denied += 1,
+            Event::Used { usage, more } => {
+                self.usage = if more { self.usage.plus(usage) } else { usage };
+            }
+            Event::Cost { micro_usd, more } => {
+                let before = self.spent.cost_micro_usd.filter(|_| more).unwrap_or(0);
+                self.spent.cost_micro_usd = Some(before.saturating_add(micro_usd));
+            }
+            Event::Error {
+                trouble,
+                message,
+                fatal,
+            } => {
+                let told = Told { trouble, message };
+                if fatal {
+                    self.fatal.get_or_insert_with(|| told.clone());
+                }
+                self.last_error = Some(told);
+            }
+            Event::Result { success, text } => {
+                self.ended_well = Some(success);
+                self.results.extend(text);
+            }
+            Event::Raw { .. } => {}
+        }
+    }
+
+    /// Whether the program said that it was done, and nothing that speaks against it. Plain text
+    /// says neither.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        let said = match self.stream {
+            Stream::Text => true,
+            Stream::Codex
+            | Stream::Claude
+            | Stream::Gemini
+            | Stream::Opencode
+            | Stream::Copilot
+            | Stream::Aider => self.ended_well == Some(true),
+        };
+        said && self.fatal.is_none()
+    }
+
+    /// The error that ended it; else the last one that it told of.
+    #[must_use]
+    pub fn error(&self) -> Option<&Told> {
+        self.fatal.as_ref().or(self.last_error.as_ref())
+    }
+
+    /// The final message. Of several, all of them: what one of them claims must not vanish.
+    #[must_use]
+    pub fn final_message(&self) -> Option<String> {
+        let all = if self.results.is_empty() {
+            self.message.clone()
+        } else {
+            self.results.join("\n\n")
+        };
+        (!all.trim().is_empty()).then_some(all)
+    }
+
+    /// What it used. A count of nothing at all is no count, and neither is a cost of nothing
+    /// without one.
+    #[must_use]
+    pub fn spent(&self) -> Spent {
+        let usage = (!self.usage.is_unknown()).then_some(self.usage);
+        let cost = self.spent.cost_micro_usd;
+        Spent {
+            usage,
+            cost_micro_usd: cost.filter(|cost| *cost > 0 || usage.is_some()),
+            ..self.spent.clone()
+        }
+    }
+}

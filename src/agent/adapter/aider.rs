@@ -1,0 +1,58 @@
+//! `aider`: text for people. A line of tokens is the only sign that a model answered.
+
+use crate::agent::adapter::Event;
+use crate::domain::spent::Usage;
+use crate::domain::trouble::Trouble;
+
+/// Reads one line. An error of its model library does not change its exit code, which is 0.
+pub(super) fn read(line: &str) -> Vec<Event> {
+    let mut events = Vec::new();
+    if let Some(counts) = line.strip_prefix("Tokens: ") {
+        events.push(Event::Used {
+            usage: Usage {
+                input: before(counts, " sent"),
+                output: before(counts, " received"),
+                ..Usage::default()
+            },
+            more: true,
+        });
+        events.push(Event::Result {
+            success: true,
+            text: None,
+        });
+        return events;
+    }
+    if let Some(name) = error_name(line) {
+        events.push(Event::Error {
+            trouble: Some(match name {
+                "AuthenticationError" => Trouble::Auth,
+                "RateLimitError" => Trouble::RateLimit,
+                "InternalServerError" => Trouble::Server,
+                "APIConnectionError" | "Timeout" => Trouble::Network,
+                "NotFoundError" => Trouble::Model,
+                "BadRequestError" | "ContextWindowExceededError" => Trouble::Request,
+                _ => Trouble::Unknown,
+            }),
+            message: line.to_owned(),
+            fatal: true,
+        });
+    }
+    events.push(Event::Message {
+        text: format!("{line}\n"),
+        goes_on: true,
+    });
+    events
+}
+
+/// The name of an error of its model library that a line begins with.
+fn error_name(line: &str) -> Option<&str> {
+    let name = line.strip_prefix("litellm.")?.split(':').next()?;
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric());
+    (plain && (name.ends_with("Error") || name == "Timeout")).then_some(name)
+}
+
+/// The number that stands before a word; thousands are written `1.2k`, which is no exact number.
+fn before(counts: &str, word: &str) -> Option<u64> {
+    let (head, _) = counts.split_once(word)?;
+    head.rsplit([' ', ',']).next()?.parse().ok()
+}

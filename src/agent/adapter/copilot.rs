@@ -1,0 +1,87 @@
+//! `copilot --output-format json`.
+
+use serde_json::Value;
+
+use crate::agent::adapter::{Event, number, text, text_or_empty};
+use crate::domain::trouble::Trouble;
+
+/// Reads one line. After SIGTERM it prints a `result` with exit code 0: an `abort` before it, or
+/// an idle event that says `aborted`, tells the truth.
+pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
+    match text_or_empty(value, "/type").as_str() {
+        "assistant.message" => {
+            let text = text_or_empty(value, "/data/content");
+            if !text.is_empty() {
+                events.push(Event::Message {
+                    text,
+                    goes_on: false,
+                });
+            }
+        }
+        "tool.execution_start" => {
+            let detail = ["command", "path", "pattern"]
+                .iter()
+                .find_map(|key| text(value, &format!("/data/arguments/{key}")));
+            events.push(Event::ToolStart {
+                name: text_or_empty(value, "/data/toolName"),
+                detail: detail.unwrap_or_default(),
+            });
+        }
+        "tool.execution_complete" => {
+            let success = value.pointer("/data/success").and_then(Value::as_bool);
+            if text_or_empty(value, "/data/error/code") == "denied" {
+                events.push(Event::Denied {
+                    name: text_or_empty(value, "/data/toolName"),
+                });
+            }
+            events.push(Event::ToolEnd {
+                failed: success != Some(true),
+            });
+        }
+        "session.error" => {
+            let status = number(value, "/data/statusCode").map(Trouble::of_status);
+            events.push(Event::Error {
+                trouble: status.or_else(|| named(&text_or_empty(value, "/data/errorType"))),
+                message: text_or_empty(value, "/data/message"),
+                fatal: true,
+            });
+        }
+        "abort" => aborted(events),
+        "assistant.idle"
+            if value.pointer("/data/aborted").and_then(Value::as_bool) == Some(true) =>
+        {
+            aborted(events);
+        }
+        "result" => {
+            if let Some(id) = text(value, "/sessionId") {
+                events.push(Event::Session {
+                    id,
+                    model: None,
+                    version: None,
+                });
+            }
+            events.push(Event::Result {
+                success: value.pointer("/exitCode").and_then(Value::as_i64) == Some(0),
+                text: None,
+            });
+        }
+        _ => {}
+    }
+}
+
+fn aborted(events: &mut Vec<Event>) {
+    events.push(Event::Error {
+        trouble: Some(Trouble::Aborted),
+        message: "the turn was aborted".to_owned(),
+        fatal: true,
+    });
+}
+
+fn named(name: &str) -> Option<Trouble> {
+    Some(match name {
+        "authentication" => Trouble::Auth,
+        "rate_limit" => Trouble::RateLimit,
+        "quota" => Trouble::Quota,
+        _ => return None,
+    })
+}

@@ -1,0 +1,94 @@
+//! `gemini --output-format stream-json`.
+
+use serde_json::Value;
+
+use crate::agent::adapter::{Event, number, text, text_or_empty};
+use crate::domain::spent::Usage;
+use crate::domain::trouble::Trouble;
+
+/// Reads one line. The answer comes in pieces; a tool between them begins a new message.
+pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
+    match text_or_empty(value, "/type").as_str() {
+        "init" => {
+            if let Some(id) = text(value, "/session_id") {
+                events.push(Event::Session {
+                    id,
+                    model: text(value, "/model"),
+                    version: None,
+                });
+            }
+        }
+        "message" if text_or_empty(value, "/role") == "assistant" => {
+            let delta = value.pointer("/delta").and_then(Value::as_bool);
+            events.push(Event::Message {
+                text: text_or_empty(value, "/content"),
+                goes_on: delta.unwrap_or(false),
+            });
+        }
+        "tool_use" => {
+            let detail = ["command", "file_path", "path", "pattern", "dir_path"]
+                .iter()
+                .find_map(|key| text(value, &format!("/parameters/{key}")));
+            events.push(Event::ToolStart {
+                name: text_or_empty(value, "/tool_name"),
+                detail: detail.unwrap_or_default(),
+            });
+        }
+        "tool_result" => {
+            let error = text_or_empty(value, "/error/type");
+            if error.contains("denied") || error == "policy_violation" {
+                events.push(Event::Denied {
+                    name: text_or_empty(value, "/tool_id"),
+                });
+            }
+            events.push(Event::ToolEnd {
+                failed: text_or_empty(value, "/status") != "success",
+            });
+        }
+        "error" => events.push(Event::Error {
+            trouble: None,
+            message: text_or_empty(value, "/message"),
+            fatal: false,
+        }),
+        "result" => result(value, events),
+        _ => {}
+    }
+}
+
+fn result(value: &Value, events: &mut Vec<Event>) {
+    let of = |name: &str| number(value, &format!("/stats/{name}"));
+    events.push(Event::Used {
+        usage: Usage {
+            input: of("input_tokens"),
+            output: of("output_tokens"),
+            cached: of("cached"),
+            cache_write: None,
+            reasoning: None,
+        },
+        more: false,
+    });
+    let success = text_or_empty(value, "/status") == "success";
+    if !success {
+        let message = text_or_empty(value, "/error/message");
+        events.push(Event::Error {
+            trouble: status_in(&message).map(Trouble::of_status),
+            message,
+            fatal: true,
+        });
+    }
+    events.push(Event::Result {
+        success,
+        text: None,
+    });
+}
+
+/// The status within `[API Error: {"error":{"code":401,…}}]`; the error's own type says nothing.
+fn status_in(message: &str) -> Option<u64> {
+    let (_, rest) = message.split_once("\"code\":")?;
+    let digits: String = rest
+        .trim_start()
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    digits.parse().ok()
+}

@@ -1,0 +1,77 @@
+//! Whether a program succeeded, from its exit and from what it told.
+
+use crate::agent::adapter::account::Account;
+use crate::domain::job::Ended;
+use crate::domain::profile::Profile;
+use crate::domain::trouble::Trouble;
+
+/// Characters of a program's own words that are kept.
+const WORDS: usize = 300;
+
+/// How the job ended. Success needs an exit with 0, the program's own word that it is done, and
+/// no error that it gave up on; a program that we ended has not succeeded whatever it says.
+#[must_use]
+pub fn ended(profile: &Profile, exited: Ended, account: &Account, stderr: &str) -> Ended {
+    let code = match exited {
+        Ended::Exited { code: 0 } if account.is_done() => return Ended::Exited { code: 0 },
+        Ended::Exited { code } => code,
+        other @ (Ended::Signalled { .. }
+        | Ended::TimedOut
+        | Ended::Stopped
+        | Ended::NotStarted { .. }
+        | Ended::Lost
+        | Ended::Interrupted
+        | Ended::Failed { .. }) => return other,
+    };
+    let told = account.error();
+    let words = told.map(|told| told.message.clone()).unwrap_or_default();
+    let words = if words.trim().is_empty() {
+        last_line(stderr).to_owned()
+    } else {
+        words
+    };
+    let trouble = said(profile, &words)
+        .or_else(|| told.and_then(|told| told.trouble))
+        .or_else(|| profile.exits.get(&code).copied())
+        .or_else(|| said(profile, stderr))
+        .unwrap_or(if code == 0 {
+            Trouble::Unfinished
+        } else {
+            Trouble::Unknown
+        });
+    Ended::Failed {
+        code,
+        trouble,
+        message: shortened(&words),
+    }
+}
+
+/// What the profile knows of such a message.
+fn said(profile: &Profile, message: &str) -> Option<Trouble> {
+    let message = message.to_lowercase();
+    let mut errors = profile.errors.iter();
+    errors
+        .find(|said| message.contains(&said.text.to_lowercase()))
+        .map(|said| said.means)
+}
+
+fn last_line(text: &str) -> &str {
+    text.lines()
+        .rfind(|line| !line.trim().is_empty())
+        .unwrap_or_default()
+}
+
+/// Text of a program as it may stand in a message: one line, no escapes, not long.
+fn shortened(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line: String = words
+        .join(" ")
+        .chars()
+        .filter(|c| !c.is_control())
+        .collect();
+    if line.chars().count() <= WORDS {
+        return line;
+    }
+    let head: String = line.chars().take(WORDS).collect();
+    format!("{head}…")
+}

@@ -1,0 +1,261 @@
+//! Agents of a profile: a known program, started for a role, and read by its adapter.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::adapter::account::Account;
+use crate::agent::adapter::outcome;
+use crate::agent::arguments::{self, Placeholder};
+use crate::agent::command::{self, Besides, Named};
+use crate::agent::dispatched::{Dispatched, shown};
+use crate::agent::environment::Variables;
+use crate::agent::job_folder::JobFolder;
+use crate::agent::redact::Secrets;
+use crate::agent::report_file::REPORT_CAP;
+use crate::domain::agent::{Agent, CommandAgent, ProfileAgent, ReportChannel};
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::job::Ended;
+use crate::domain::profile::{Start, WorksIn};
+use crate::domain::trouble::Trouble;
+use crate::process::guard::GuardProgram;
+use crate::process::supervise::Supervised;
+
+/// How much a program may print: its events hold the output of its tools.
+const OUTPUT_CAP: usize = 64 << 20;
+
+/// One job for one known program; the fields are those of [`command::Dispatch`].
+#[derive(Debug)]
+pub struct Dispatch<'a> {
+    /// The agent.
+    pub agent: &'a Agent,
+    /// The known program.
+    pub program: &'a ProfileAgent,
+    /// The job.
+    pub job: Named,
+    /// Whether the job may write in its tree.
+    pub may_write: bool,
+    /// The job's folder, made for it and not used before.
+    pub folder: &'a JobFolder,
+    /// The prompt, the same bytes as in the folder.
+    pub prompt: &'a [u8],
+    /// The tree it works in.
+    pub tree: Option<&'a Path>,
+    /// Our own environment, which the job's is picked from.
+    pub environment: &'a Variables,
+    /// The time that is left for it.
+    pub budget: std::time::Duration,
+    /// The program that guards it.
+    pub guard: &'a GuardProgram,
+}
+
+/// Runs the job to its end and reads what it handed over.
+pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispatched {
+    let Dispatch {
+        agent,
+        program,
+        job,
+        folder,
+        prompt,
+        tree,
+        environment,
+        budget,
+        guard,
+        may_write,
+    } = *dispatch;
+    let started = as_command(program, may_write, environment);
+    let besides = match besides(program, may_write, folder, tree) {
+        Ok(besides) => besides,
+        Err(failure) => return Dispatched::not_started(failure),
+    };
+    let as_command = command::Dispatch {
+        agent,
+        command: &started,
+        job,
+        folder,
+        prompt,
+        tree,
+        environment,
+        guard,
+        budget,
+    };
+    match command::run(&as_command, &besides, stop).await {
+        Ok(done) => read(program, done, environment),
+        Err(failure) => Dispatched::not_started(failure),
+    }
+}
+
+/// What a job handed over whose engine died; see [`command::taken_over`].
+///
+/// # Errors
+/// When the guard's record is damaged: then nothing is known, and nothing is believed.
+pub async fn taken_over(
+    program: &ProfileAgent,
+    folder: &JobFolder,
+    environment: &Variables,
+) -> std::io::Result<Option<Dispatched>> {
+    let done = command::recovered(folder, OUTPUT_CAP).await?;
+    Ok(done.map(|done| read(program, done, environment)))
+}
+
+/// The parts of a profile that a job gets, in the order of its arguments.
+fn starts(program: &ProfileAgent, may_write: bool) -> [&Start; 2] {
+    let profile = &program.profile;
+    let by_role = if may_write {
+        &profile.writer
+    } else {
+        &profile.reader
+    };
+    [&profile.always, by_role]
+}
+
+/// The program and its arguments, with what names them.
+fn as_command(program: &ProfileAgent, may_write: bool, environment: &Variables) -> CommandAgent {
+    let profile = &program.profile;
+    let mut args: Vec<String> = Vec::new();
+    for start in starts(program, may_write) {
+        args.extend(start.args.iter().cloned());
+    }
+    if program.model.is_some() {
+        args.extend(profile.model.iter().cloned());
+    }
+    if program.effort.is_some() {
+        args.extend(profile.effort.iter().cloned());
+    }
+    args.extend(program.args.iter().cloned());
+    args.extend(profile.last.iter().cloned());
+    // What the user named must be set; what the profile knows is passed on where it is.
+    let known = profile.env.iter().chain(&profile.keys);
+    let set = known.filter(|name| environment.contains_key(std::ffi::OsStr::new(name)));
+    CommandAgent {
+        program: program.program.clone(),
+        args,
+        prompt: profile.prompt,
+        report: ReportChannel::Stdout,
+        env: program.env.iter().chain(set).cloned().collect(),
+    }
+}
+
+/// Variables, placeholders and files of the profile.
+fn besides(
+    program: &ProfileAgent,
+    may_write: bool,
+    folder: &JobFolder,
+    tree: Option<&Path>,
+) -> Result<Besides, Failure> {
+    let starts = starts(program, may_write);
+    let (evidence, prompt) = (folder.evidence(), folder.prompt());
+    let files = folder.files(
+        starts
+            .iter()
+            .flat_map(|start| &start.files)
+            .map(|(name, content)| (name.as_str(), content.as_bytes())),
+    );
+    let files = files.map_err(|error| {
+        let message = format!("the files of the profile {}: {error}", program.profile.name);
+        Failure::new(Code::StateUnwritable, message)
+    })?;
+    let own = files.clone();
+    let known: Vec<(&'static str, OsString)> = vec![
+        ("{files}", files.into_os_string()),
+        ("{model}", program.model.clone().unwrap_or_default().into()),
+        (
+            "{effort}",
+            program.effort.clone().unwrap_or_default().into(),
+        ),
+    ];
+    let mut placeholders: Vec<Placeholder<'_>> = known
+        .iter()
+        .map(|(name, value)| (*name, value.as_os_str()))
+        .collect();
+    placeholders.push((arguments::EVIDENCE, evidence.as_os_str()));
+    placeholders.push((arguments::PROMPT, prompt.as_os_str()));
+    if let Some(tree) = tree {
+        placeholders.push((arguments::TREE, tree.as_os_str()));
+    }
+    let env = starts
+        .iter()
+        .flat_map(|start| &start.env)
+        .map(|(name, value)| (name.into(), arguments::fill(value, &placeholders)))
+        .collect();
+    let elsewhere = !may_write && program.profile.reader_works_in == WorksIn::Own;
+    Ok(Besides {
+        directory: elsewhere.then_some(own),
+        env,
+        placeholders: known,
+        output: Some(OUTPUT_CAP),
+    })
+}
+
+/// Reads what the program printed.
+fn read(program: &ProfileAgent, done: Supervised, environment: &Variables) -> Dispatched {
+    let profile = &program.profile;
+    let secrets = Secrets::named(profile.keys.iter().chain(&program.env), environment);
+    let stderr_tail = secrets.taken_out_of_text(&shown(&done.stderr.last));
+    let (account, unusable) = match (done.gone, done.stdout.whole()) {
+        (true, Some(bytes)) => (Account::of(profile.stream, bytes), None),
+        (false, _) => (
+            Account::new(profile.stream),
+            Some("processes of the job could not be ended, so its output was not read".to_owned()),
+        ),
+        (true, None) => (
+            // What is not whole is not the program's word that it is done.
+            Account::new(profile.stream),
+            Some(match &done.stdout.broken {
+                Some(reason) => format!("its output is not complete: {reason}"),
+                None => format!("it printed more than {OUTPUT_CAP} bytes"),
+            }),
+        ),
+    };
+    let ended = match (done.ended, &unusable) {
+        (Ended::Exited { code: 0 }, Some(reason)) => Ended::Failed {
+            code: 0,
+            trouble: Trouble::Unfinished,
+            message: reason.clone(),
+        },
+        (ended, _) => outcome::ended(profile, ended, &account, &stderr_tail),
+    };
+    let ended = match ended {
+        Ended::Failed {
+            code,
+            trouble,
+            message,
+        } => Ended::Failed {
+            code,
+            trouble,
+            message: secrets.taken_out_of_text(&message),
+        },
+        other @ (Ended::Exited { .. }
+        | Ended::Signalled { .. }
+        | Ended::TimedOut
+        | Ended::Stopped
+        | Ended::NotStarted { .. }
+        | Ended::Lost
+        | Ended::Interrupted) => other,
+    };
+    secrets.taken_out_of_files(&[&done.stdout.path, &done.stderr.path]);
+    let report = account.final_message().map(String::into_bytes);
+    let (report, unusable) = match report {
+        Some(bytes) if bytes.len() > REPORT_CAP => (
+            None,
+            Some(format!(
+                "its final message has {} bytes, and a report may have {REPORT_CAP}",
+                bytes.len()
+            )),
+        ),
+        Some(bytes) => (Some(secrets.taken_out(bytes)), unusable),
+        None => (None, unusable),
+    };
+    Dispatched {
+        ended,
+        gone: done.gone,
+        report,
+        unusable,
+        spent: account.spent(),
+        stderr_tail,
+        stdout: Some(done.stdout),
+        stderr: Some(done.stderr),
+    }
+}

@@ -1,0 +1,136 @@
+//! How a known agent program is driven, as data: one YAML file for each under `profiles/`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::agent::PromptChannel;
+use crate::domain::trouble::Trouble;
+
+/// A known agent program. Frozen into a run, so that a resumed one drives it in the same way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Profile {
+    /// The profile's name, as in `--reviewer NAME`.
+    pub name: String,
+    /// What people call the program.
+    pub title: String,
+    /// Who makes the models, where the program has those of one maker only: agents of one family
+    /// share their blind spots. `None`: each agent is a family of its own.
+    pub family: Option<String>,
+    /// Names that the program has on `PATH`.
+    pub programs: Vec<String>,
+    /// Where the native binary lies from the folder of the launcher, links followed; `{arch}` is
+    /// this machine's. Launchers die of signals without their children.
+    #[serde(default)]
+    pub native: Vec<String>,
+    /// Arguments that print the version.
+    pub version: Vec<String>,
+    /// The version that the project has driven for real.
+    pub tested: Option<String>,
+    /// What it prints.
+    pub stream: Stream,
+    /// How it takes the prompt.
+    #[serde(default = "stdin")]
+    pub prompt: PromptChannel,
+    /// What it always gets.
+    #[serde(default)]
+    pub always: Start,
+    /// What a reviewer or a planner gets besides: it may write nothing, and obeys nothing of the
+    /// tree.
+    #[serde(default)]
+    pub reader: Start,
+    /// Where a reviewer or a planner works. Programs that obey what lies in their working
+    /// directory, and cannot be told not to, work in one of ours and are told where the tree is.
+    #[serde(default)]
+    pub reader_works_in: WorksIn,
+    /// What a creator gets besides.
+    #[serde(default)]
+    pub writer: Start,
+    /// Arguments that choose a model, `{model}`.
+    #[serde(default)]
+    pub model: Vec<String>,
+    /// Arguments that choose an effort, `{effort}`.
+    #[serde(default)]
+    pub effort: Vec<String>,
+    /// Arguments that stand last.
+    #[serde(default)]
+    pub last: Vec<String>,
+    /// Variables of ours that it gets, where they are set.
+    #[serde(default)]
+    pub env: Vec<String>,
+    /// Variables that hold its keys: it gets them, and nothing else may show their values.
+    #[serde(default)]
+    pub keys: Vec<String>,
+    /// Exit codes that mean something.
+    #[serde(default)]
+    pub exits: BTreeMap<i32, Trouble>,
+    /// Texts of its errors that mean something, the first that is found.
+    #[serde(default)]
+    pub errors: Vec<Said>,
+    /// What a reader still obeys or reveals, since the program cannot switch it off.
+    #[serde(default)]
+    pub cannot: Vec<String>,
+}
+
+/// Where a reader's program is started.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorksIn {
+    /// In the tree that it reads.
+    #[default]
+    Tree,
+    /// In a folder of the job that holds the profile's files and nothing else.
+    Own,
+}
+
+/// What a program gets at its start.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Start {
+    /// Arguments.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Variables.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Files made for the job, by their paths in the folder `{files}`.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+}
+
+/// A text that an error may hold, and what it means.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Said {
+    /// A part of the message; case does not count.
+    pub text: String,
+    /// What it means.
+    pub means: Trouble,
+}
+
+/// What a program prints, and so who reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stream {
+    /// `codex exec --json`.
+    Codex,
+    /// `claude --output-format stream-json`, and programs that print the same.
+    Claude,
+    /// `gemini --output-format stream-json`.
+    Gemini,
+    /// `opencode run --format json`.
+    Opencode,
+    /// `copilot --output-format json`.
+    Copilot,
+    /// `aider`: plain text with a line of tokens at its end.
+    Aider,
+    /// Plain text: all of it is the answer, and only the exit code tells how it went.
+    Text,
+}
+
+fn stdin() -> PromptChannel {
+    PromptChannel::Stdin
+}

@@ -1,0 +1,203 @@
+//! What a run used, by job, round and agent. What is not told is not known, and never zero.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::domain::agent::Agent;
+use crate::domain::id::LoopId;
+use crate::domain::job::Job;
+use crate::domain::spent::{Spent, Usage};
+use crate::domain::summary::{JobRecord, Summary};
+use crate::report::table::table;
+use crate::report::text;
+
+/// What a run used.
+#[derive(Debug, Clone, Serialize)]
+pub struct CostReport {
+    /// The run.
+    pub run: LoopId,
+    /// All of it.
+    pub total: Sum,
+    /// By round.
+    pub rounds: BTreeMap<u32, Sum>,
+    /// By agent.
+    pub agents: BTreeMap<String, Sum>,
+    /// By job, in the order of their dispatch.
+    pub jobs: Vec<JobCost>,
+}
+
+/// What one job used.
+#[derive(Debug, Clone, Serialize)]
+pub struct JobCost {
+    /// The job.
+    pub job: String,
+    /// What it was for.
+    pub role: &'static str,
+    /// Its round.
+    pub round: u32,
+    /// Who was asked for it, as a position.
+    pub slot: String,
+    /// The agent.
+    pub agent: String,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// The program's own session.
+    pub session: Option<String>,
+    /// Tokens; `null` where they are not told.
+    pub usage: Option<Usage>,
+    /// Cost in US dollars; `null` where it is not told.
+    pub cost_usd: Option<f64>,
+    /// Tool calls that were denied.
+    pub denied: u32,
+}
+
+/// What several jobs used together.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Sum {
+    /// How many jobs.
+    pub jobs: u32,
+    /// How many of them told no cost.
+    pub without_cost: u32,
+    /// Cost in US dollars; `null` where a job told none, or there was no job.
+    pub cost_usd: Option<f64>,
+    /// The costs that were told, in US dollars.
+    pub told_usd: f64,
+    /// The tokens that were told.
+    pub told: Usage,
+}
+
+impl Sum {
+    fn add(&mut self, spent: &Spent, free: bool) {
+        self.jobs += 1;
+        match spent.cost_micro_usd.or_else(|| free.then_some(0)) {
+            Some(micro) => self.told_usd += usd(micro),
+            None => self.without_cost += 1,
+        }
+        self.told = self.told.plus(spent.usage.unwrap_or_default());
+        self.cost_usd = (self.without_cost == 0).then_some(self.told_usd);
+    }
+    fn cost(&self) -> String {
+        match (self.cost_usd, self.jobs) {
+            (Some(cost), _) => format!("${cost:.4}"),
+            (None, 0) => "-".to_owned(),
+            (None, _) if self.told_usd > 0.0 => {
+                format!(
+                    "at least ${:.4}, {} untold",
+                    self.told_usd, self.without_cost
+                )
+            }
+            (None, _) => "unknown".to_owned(),
+        }
+    }
+}
+
+/// Millionths in dollars; far below what a double holds exactly.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "2^53 millionths are nine thousand million dollars"
+)]
+fn usd(micro: u64) -> f64 {
+    micro as f64 / 1e6
+}
+
+impl CostReport {
+    /// What the run used so far.
+    #[must_use]
+    pub fn of(run: LoopId, summary: &Summary) -> Self {
+        let mut report = Self {
+            run,
+            total: Sum::default(),
+            rounds: BTreeMap::new(),
+            agents: BTreeMap::new(),
+            jobs: Vec::new(),
+        };
+        for round in &summary.rounds {
+            for record in &round.jobs {
+                report.add(summary, record);
+            }
+        }
+        report
+    }
+
+    fn add(&mut self, summary: &Summary, record: &JobRecord) {
+        // What runs has not told yet.
+        let Some(outcome) = &record.outcome else {
+            return;
+        };
+        let (job, spent) = (&record.job, &outcome.spent);
+        let agent = agent(summary, job);
+        let free = agent.is_some_and(Agent::is_checks);
+        let name = agent.map_or_else(|| job.slot.to_string(), |agent| agent.name.clone());
+        let round = job.round.0;
+        self.total.add(spent, free);
+        self.rounds.entry(round).or_default().add(spent, free);
+        self.agents
+            .entry(name.clone())
+            .or_default()
+            .add(spent, free);
+        self.jobs.push(JobCost {
+            job: job.id.to_string(),
+            role: job.role.as_str(),
+            round,
+            slot: job.slot.to_string(),
+            agent: name,
+            model: spent.model.clone(),
+            session: spent.session.clone(),
+            usage: spent.usage,
+            cost_usd: spent.cost_micro_usd.or_else(|| free.then_some(0)).map(usd),
+            denied: spent.denied,
+        });
+    }
+
+    /// As text for people.
+    #[must_use]
+    pub fn human(&self) -> String {
+        let count = |n: Option<u64>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
+        let words = |row: [&str; 7]| row.map(str::to_owned).to_vec();
+        let mut rows = vec![words([
+            "round", "role", "slot", "model", "in", "out", "cost",
+        ])];
+        for job in &self.jobs {
+            let usage = job.usage.unwrap_or_default();
+            let cost = job
+                .cost_usd
+                .map_or_else(|| "unknown".to_owned(), |cost| format!("${cost:.4}"));
+            rows.push(vec![
+                job.round.to_string(),
+                job.role.to_owned(),
+                job.slot.clone(),
+                text::line(job.model.as_deref().unwrap_or("-")),
+                count(usage.input),
+                count(usage.output),
+                cost,
+            ]);
+        }
+        let told = |name: String, sum: &Sum| {
+            vec![
+                name,
+                String::new(),
+                String::new(),
+                String::new(),
+                count(sum.told.input),
+                count(sum.told.output),
+                sum.cost(),
+            ]
+        };
+        for (round, sum) in &self.rounds {
+            rows.push(told(format!("round {round}"), sum));
+        }
+        for (agent, sum) in &self.agents {
+            rows.push(told(agent.clone(), sum));
+        }
+        rows.push(told("run".to_owned(), &self.total));
+        format!("run {}\n{}", self.run, table(&rows))
+    }
+}
+
+/// The agent of a job.
+fn agent<'a>(summary: &'a Summary, job: &Job) -> Option<&'a Agent> {
+    let spec = summary.spec.as_deref()?;
+    let slot = spec.panel.iter().find(|slot| slot.name == job.slot)?;
+    slot.agent_at(job.rank)
+}

@@ -1,0 +1,68 @@
+//! Which of all recorded runs succeeded: these, and no other.
+
+use std::collections::BTreeSet;
+
+use crate::recorded::{ends, recorded};
+
+const SUCCEEDED: &[(&str, &str)] = &[
+    (
+        "codex",
+        "argv-120k argv-stdin-closed argv-stdin-null builtin-provider env-seen error429-once \
+         fail-full fail-ww fail-ww-slow full-background output-schema prompt-at-file prompt-slash \
+         readonly-write session-first session-resume stdin-300k stdin-no-dash text tool \
+         ww-background ww-write-outside",
+    ),
+    (
+        "claude",
+        "background-bash background-nohup bare default-mode-bash default-mode-write dontask-bash \
+         env-seen error429-once error429-retry-after-20 json-schema prompt-at-file \
+         prompt-slash prompt-slash-known session-first session-resume \
+         skip-permissions-root-sandbox stdin-300k stdin-closed-argv stdin-open-argv text tool \
+         unknown-model",
+    ),
+    (
+        "gemini",
+        "background-nohup env-seen error429-once prompt-at-file prompt-flag-and-stdin prompt-slash \
+         prompt-slash-known session-id session-resume session-resume-latest stdin-300k \
+         stdin-closed-argv stdin-null-argv stdin-open-argv text tool",
+    ),
+    (
+        "opencode",
+        "anthropic-provider argv-and-stdin argv-stdin-closed argv-stdin-null ask-auto \
+         background-nohup env-seen error429-once prompt-at-file prompt-slash session-first \
+         session-resume stdin-300k text tool",
+    ),
+    ("qwen", "env-seen session-id stdin-300k text tool"),
+    (
+        "copilot",
+        "env-seen no-allow session-id stdin-300k stdin-text text tool",
+    ),
+    ("aider", "edit message-file text"),
+];
+
+/// Exit code 0 is not enough (gemini after SIGTERM, claude after SIGINT, copilot with a `result`
+/// of exit code 0, aider after a 401), and events of errors do not make a failure (codex).
+#[test]
+fn exactly_the_runs_that_were_finished_succeed() {
+    for (program, wanted) in SUCCEEDED {
+        let wanted: BTreeSet<String> = wanted.split_whitespace().map(str::to_owned).collect();
+        let succeeded: BTreeSet<String> = ends(program)
+            .into_keys()
+            .filter(|case| recorded(program, case).ended.is_success())
+            .collect();
+        assert_eq!(succeeded, wanted, "{program}");
+    }
+}
+
+/// What succeeded has an answer, and tells its session.
+#[test]
+fn what_succeeded_has_an_answer_and_a_session() {
+    for (program, cases) in SUCCEEDED {
+        for case in cases.split_whitespace() {
+            let run = recorded(program, case);
+            assert!(!run.answer().trim().is_empty(), "{program} {case}");
+            let session = run.account.spent().session;
+            assert_eq!(session.is_none(), *program == "aider", "{program} {case}");
+        }
+    }
+}

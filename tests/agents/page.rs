@@ -1,0 +1,122 @@
+//! `docs/agents.md` is what the profiles and the last real run say.
+//!
+//! After a change that is meant: `RUN_LOOP_BLESS=1 cargo nextest run --test agents page`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use run_loop::config::profiles;
+use run_loop::domain::agent::PromptChannel;
+use run_loop::domain::profile::{Profile, Stream, WorksIn};
+use serde_json::Value;
+
+use crate::recorded::profile;
+
+const HEAD: &str = "\
+# Agent programs
+
+Generated from `profiles/*.yaml` and from the last run of `.ci/real-agents`, which installs the pinned
+programs and drives them against a scripted model in a network namespace without a way out.
+
+`run-loop agents` says which of them are on your machine. `--reviewer NAME` or `--reviewer NAME:MODEL`
+is all that a known program needs; an entry in `agents:` with `profile: NAME` sets a model, an effort,
+a budget, another program or more variables. A file `profiles/NAME.yaml` in your configuration folder
+replaces an embedded profile.
+
+A program has succeeded when it exits with 0, says itself that it is done, tells of no error that it
+gave up on, and was not ended by us. What it does not tell of tokens and cost is unknown, never zero.
+Its keys go to it alone, and their values are taken out of reports, messages and captured output.
+";
+
+#[test]
+fn the_page_holds_what_the_profiles_say() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let last: Value = serde_json::from_slice(
+        &std::fs::read(root.join("tests/real_agents/last-run.json")).unwrap(),
+    )
+    .unwrap();
+    let mut page = HEAD.to_owned();
+    page.push_str(
+        "\n| profile | program | tested version | driven for real as | prompt | tokens | cost |\n",
+    );
+    page.push_str("|---|---|---|---|---|---|---|\n");
+    for name in profiles::names() {
+        row(&mut page, &profile(name), &last);
+    }
+    for name in profiles::names() {
+        section(&mut page, &profile(name), &last);
+    }
+    let path = root.join("docs/agents.md");
+    if std::env::var_os("RUN_LOOP_BLESS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap_or_default(), page);
+}
+
+fn row(page: &mut String, profile: &Profile, last: &Value) {
+    let (tokens, cost) = match profile.stream {
+        Stream::Claude if profile.name == "claude" => ("yes", "yes"),
+        Stream::Opencode => ("yes", "yes"),
+        Stream::Codex | Stream::Claude | Stream::Gemini | Stream::Aider => ("yes", "no"),
+        Stream::Copilot | Stream::Text => ("no", "no"),
+    };
+    let roles = match last["programs"][&profile.name]["roles"].as_array() {
+        Some(roles) => roles
+            .iter()
+            .filter_map(Value::as_str)
+            .collect::<Vec<_>>()
+            .join(", "),
+        None => "no: recorded output alone".to_owned(),
+    };
+    let prompt = match profile.prompt {
+        PromptChannel::Stdin => "standard input",
+        PromptChannel::File => "file",
+    };
+    writeln!(
+        page,
+        "| `{}` | {} | {} | {roles} | {prompt} | {tokens} | {cost} |",
+        profile.name,
+        profile.title,
+        profile.tested.as_deref().unwrap_or("-"),
+    )
+    .unwrap();
+}
+
+fn section(page: &mut String, profile: &Profile, last: &Value) {
+    let code = |words: &[String]| match words {
+        [] => "nothing".to_owned(),
+        words => format!("`{}`", words.join(" ")),
+    };
+    writeln!(page, "\n## {}\n", profile.name).unwrap();
+    writeln!(page, "- Always: {}", code(&profile.always.args)).unwrap();
+    writeln!(
+        page,
+        "- Reviewer or planner: {}",
+        code(&profile.reader.args)
+    )
+    .unwrap();
+    if profile.reader_works_in == WorksIn::Own {
+        page.push_str(
+            "- A reviewer or planner works in a folder of its own and is told where the tree is.\n",
+        );
+    }
+    writeln!(page, "- Creator: {}", code(&profile.writer.args)).unwrap();
+    writeln!(
+        page,
+        "- Model: {}; effort: {}",
+        code(&profile.model),
+        code(&profile.effort)
+    )
+    .unwrap();
+    let keys: Vec<String> = profile.keys.iter().map(|key| format!("`{key}`")).collect();
+    if !keys.is_empty() {
+        writeln!(page, "- Keys: {}", keys.join(", ")).unwrap();
+    }
+    for line in &profile.cannot {
+        writeln!(page, "- Cannot be switched off: {line}").unwrap();
+    }
+    if let Some(cases) = last["programs"][&profile.name]["cases"].as_array() {
+        let cases: Vec<&str> = cases.iter().filter_map(Value::as_str).collect();
+        writeln!(page, "- Driven for real: {}", cases.join(", ")).unwrap();
+    }
+}

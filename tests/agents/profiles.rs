@@ -1,0 +1,119 @@
+//! Profiles as data: each says all that is needed, and nothing that could widen what a job may do.
+
+use std::collections::BTreeSet;
+
+use run_loop::agent::environment::is_passable;
+use run_loop::config::profiles;
+use run_loop::config::sources::File;
+use run_loop::domain::agent::PromptChannel;
+use run_loop::domain::code::Code;
+
+use crate::recorded::profile;
+
+#[test]
+fn every_embedded_profile_reads() {
+    let names: Vec<&str> = profiles::names().collect();
+    assert_eq!(
+        names,
+        [
+            "claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider", "generic"
+        ]
+    );
+    for name in names {
+        let profile = profile(name);
+        assert_eq!(profile.name, name);
+        let variables: Vec<&String> = profile.env.iter().chain(&profile.keys).collect();
+        assert!(
+            variables.iter().all(|variable| is_passable(variable)),
+            "{name}"
+        );
+        let once: BTreeSet<&&String> = variables.iter().collect();
+        assert_eq!(once.len(), variables.len(), "{name} names a variable twice");
+        let known = [
+            "{model}",
+            "{effort}",
+            "{tree}",
+            "{evidence}",
+            "{prompt}",
+            "{files}",
+        ];
+        for start in [&profile.always, &profile.reader, &profile.writer] {
+            for argument in &start.args {
+                let odd =
+                    argument.contains('{') && !known.iter().any(|known| argument.contains(known));
+                assert!(!odd, "{name}: {argument}");
+            }
+            assert!(
+                start.files.keys().all(|file| !file.contains("..")),
+                "{name}"
+            );
+            assert!(
+                start.env.keys().all(|variable| is_passable(variable)),
+                "{name}"
+            );
+        }
+        let by_argument = profile.prompt == PromptChannel::File;
+        let names_it = profile.always.args.iter().any(|arg| arg == "{prompt}");
+        assert_eq!(by_argument, names_it, "{name}");
+    }
+}
+
+/// What lets a program do anything unasked stands in no reader's arguments.
+#[test]
+fn no_reader_may_write() {
+    let wide = [
+        "acceptEdits",
+        "bypassPermissions",
+        "--dangerously-skip-permissions",
+        "--yolo",
+        "yolo",
+        "auto_edit",
+        "--auto",
+        "--allow-all-tools",
+        "--yes-always",
+        "workspace-write",
+        "danger-full-access",
+        "--dangerously-bypass-approvals-and-sandbox",
+        "Bash",
+        "Edit",
+        "Write",
+    ];
+    for name in profiles::names() {
+        let profile = profile(name);
+        for argument in profile.always.args.iter().chain(&profile.reader.args) {
+            let words: Vec<&str> = argument.split([',', '=']).collect();
+            assert!(
+                !wide.iter().any(|wide| words.contains(wide)),
+                "{name}: {argument}"
+            );
+        }
+    }
+}
+
+/// A profile of the user's that does not read is named with its file.
+#[test]
+fn a_wrong_profile_is_refused_by_name() {
+    let file = |text: &str| File {
+        name: "/home/dev/profiles/claude.yaml".to_owned(),
+        bytes: text.as_bytes().to_vec(),
+    };
+    for text in [
+        "",
+        "name: claude\n",
+        "name: claude\nwhat: 1\n",
+        "\u{0}",
+        "- a\n",
+    ] {
+        let failure = profiles::read(&file(text)).unwrap_err();
+        assert_eq!(failure.code, Code::ConfigInvalid);
+        assert!(
+            failure
+                .message
+                .starts_with("/home/dev/profiles/claude.yaml: "),
+            "{failure}"
+        );
+    }
+    let own = "name: claude\ntitle: mine\nfamily: null\nprograms: [claude]\nversion: [--version]\n\
+               tested: null\nstream: text\n";
+    assert_eq!(profiles::read(&file(own)).unwrap().title, "mine");
+}

@@ -1,0 +1,286 @@
+//! Each trap that the real programs set, on what they printed.
+
+use run_loop::agent::adapter::account::Account;
+use run_loop::domain::job::Ended;
+use run_loop::domain::profile::Stream;
+use run_loop::domain::trouble::Trouble;
+
+use crate::recorded::{ended_so, recorded};
+
+fn trouble(program: &str, case: &str) -> Option<Trouble> {
+    recorded(program, case).trouble()
+}
+
+/// What a provider answered is told apart, whatever way the program has of telling it.
+#[test]
+fn failures_are_named() {
+    let mut wrong = Vec::new();
+    for (program, case, wanted) in [
+        ("codex", "error401", Trouble::Auth),
+        ("codex", "no-key", Trouble::Auth),
+        ("codex", "error429", Trouble::RateLimit),
+        ("codex", "error429-quota", Trouble::Quota),
+        ("codex", "error429-usage-limit", Trouble::Quota),
+        ("codex", "error500", Trouble::Server),
+        ("codex", "cut-stream", Trouble::Network),
+        ("codex", "hang-idle-timeout", Trouble::Network),
+        ("codex", "bad-flag", Trouble::Usage),
+        ("codex", "untrusted-dir", Trouble::Usage),
+        ("claude", "error400", Trouble::Request),
+        ("claude", "error401", Trouble::Auth),
+        ("claude", "error403", Trouble::Auth),
+        ("claude", "error404", Trouble::Model),
+        ("claude", "no-key", Trouble::Auth),
+        ("claude", "error429-retries2", Trouble::RateLimit),
+        ("claude", "error429-retry-after-3600", Trouble::RateLimit),
+        ("claude", "error500-retries2", Trouble::Server),
+        ("claude", "error529-retries2", Trouble::Overloaded),
+        ("claude", "credit-low", Trouble::Quota),
+        ("claude", "max-budget", Trouble::Quota),
+        ("claude", "max-turns", Trouble::Limit),
+        ("claude", "cut-stream-retries2", Trouble::Network),
+        ("claude", "bad-flag", Trouble::Usage),
+        ("gemini", "error401", Trouble::Auth),
+        ("gemini", "error403", Trouble::Auth),
+        ("gemini", "error404", Trouble::Model),
+        ("gemini", "error429-full", Trouble::RateLimit),
+        ("gemini", "error500-attempts2", Trouble::Server),
+        ("gemini", "no-key", Trouble::Auth),
+        ("gemini", "max-turns", Trouble::Limit),
+        ("gemini", "untrusted", Trouble::Usage),
+        ("opencode", "error401", Trouble::Auth),
+        ("opencode", "error429", Trouble::RateLimit),
+        ("opencode", "error500-full", Trouble::Server),
+        ("qwen", "error401", Trouble::Auth),
+        ("qwen", "max-turns", Trouble::Limit),
+        ("copilot", "error401", Trouble::Auth),
+        ("copilot", "error429", Trouble::RateLimit),
+        ("copilot", "no-auth", Trouble::Auth),
+        ("aider", "error401", Trouble::Request),
+    ] {
+        let told = trouble(program, case);
+        if told != Some(wanted) {
+            wrong.push(format!("{program} {case}: {told:?}, not {wanted:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// codex tells of errors, as events and as items, on runs that succeed.
+#[test]
+fn error_events_on_a_run_that_succeeds() {
+    let run = recorded("codex", "error429-once");
+    assert!(run.ended.is_success());
+    assert!(run.account.error().is_some());
+    assert_eq!(run.trouble(), None);
+}
+
+/// claude: `subtype: success` with `is_error: true`.
+#[test]
+fn success_that_is_an_error() {
+    let run = recorded("claude", "error401");
+    let Ended::Failed { code, message, .. } = &run.ended else {
+        unreachable!("{:?}", run.ended);
+    };
+    assert_eq!(*code, 1);
+    assert!(message.starts_with("Invalid API key"), "{message}");
+    // Also if it had exited with 0.
+    let run = ended_so("claude", "error401", Ended::Exited { code: 0 });
+    assert_eq!(run.trouble(), Some(Trouble::Auth));
+}
+
+/// Exit code 0 after SIGTERM or SIGINT: gemini says nothing, claude and copilot print a result.
+#[test]
+fn exit_0_after_a_signal() {
+    for (program, case, wanted) in [
+        ("gemini", "hang-sigterm", Trouble::Unfinished),
+        ("gemini", "tool-sigterm", Trouble::Unfinished),
+        ("gemini", "tool-sigint", Trouble::Unfinished),
+        ("claude", "hang-sigint", Trouble::Aborted),
+        ("claude", "tool-sigint", Trouble::Aborted),
+        ("copilot", "hang-sigterm", Trouble::Aborted),
+        ("copilot", "tool-sigterm", Trouble::Aborted),
+    ] {
+        assert_eq!(trouble(program, case), Some(wanted), "{program} {case}");
+    }
+}
+
+/// A program that we ended has not succeeded, also where its output says that it was done.
+#[test]
+fn what_we_ended_has_not_succeeded() {
+    for how in [
+        Ended::TimedOut,
+        Ended::Stopped,
+        Ended::Interrupted,
+        Ended::Lost,
+    ] {
+        for program in ["codex", "claude", "gemini", "opencode", "qwen", "copilot"] {
+            let run = ended_so(program, "text", how.clone());
+            assert_eq!(run.ended, how, "{program}");
+            // What it claims is kept all the same.
+            assert!(!run.answer().is_empty(), "{program}");
+        }
+    }
+}
+
+/// gemini exits with the provider's status modulo 256.
+#[test]
+fn status_modulo_256() {
+    for (case, code) in [
+        ("error401", 145),
+        ("error429-full", 173),
+        ("error500-attempts2", 244),
+    ] {
+        let run = recorded("gemini", case);
+        let Ended::Failed { code: told, .. } = run.ended else {
+            unreachable!("{case}");
+        };
+        assert_eq!(told, code);
+        let silent = Account::new(Stream::Gemini);
+        let exited = Ended::Exited { code };
+        let from_code = run_loop::agent::adapter::outcome::ended(&run.profile, exited, &silent, "");
+        let Ended::Failed { trouble, .. } = from_code else {
+            unreachable!("{case}");
+        };
+        assert_eq!(Some(trouble), recorded("gemini", case).trouble(), "{case}");
+    }
+}
+
+/// claude prints a second `result` line when a background task ends: both answers are kept, the
+/// tokens are those of both turns, and the cost is the last one told.
+#[test]
+fn a_second_result_line() {
+    let run = recorded("claude", "background-bash");
+    assert!(run.ended.is_success());
+    assert_eq!(run.answer(), "Done.\n\nDone.");
+    let spent = run.account.spent();
+    assert_eq!(spent.usage.unwrap().input, Some(300));
+    assert_eq!(spent.usage.unwrap().output, Some(60));
+    assert_eq!(spent.cost_micro_usd, Some(1800));
+    // One that failed is not mended by one that did not.
+    let failed = r#"{"type":"result","subtype":"success","is_error":true,"result":"no"}"#;
+    let well = r#"{"type":"result","subtype":"success","is_error":false,"result":"yes"}"#;
+    let both = Account::of(Stream::Claude, format!("{failed}\n{well}\n").as_bytes());
+    assert!(!both.is_done());
+}
+
+/// Zero tokens are no count: nobody knows what was used.
+#[test]
+fn zero_usage_is_unknown() {
+    for (program, case) in [
+        ("claude", "error401"),
+        ("claude", "hang-sigterm"),
+        ("gemini", "error401"),
+        ("qwen", "error401"),
+        ("copilot", "text"),
+        ("opencode", "hang-sigterm"),
+    ] {
+        let spent = recorded(program, case).account.spent();
+        assert_eq!(
+            (spent.usage, spent.cost_micro_usd),
+            (None, None),
+            "{program} {case}"
+        );
+    }
+}
+
+/// What each program tells of its use, where it tells it.
+#[test]
+fn usage_and_cost_are_read() {
+    for (program, case, input, output, cost) in [
+        ("codex", "tool", 200, 40, None),
+        ("claude", "tool", 200, 40, Some(1200)),
+        ("gemini", "tool", 200, 40, None),
+        ("opencode", "tool", 200, 40, Some(1200)),
+        ("qwen", "text", 200, 40, None),
+        ("aider", "text", 100, 20, None),
+    ] {
+        let spent = recorded(program, case).account.spent();
+        let usage = spent.usage.unwrap();
+        assert_eq!(usage.input, Some(input), "{program}");
+        assert_eq!(usage.output, Some(output), "{program}");
+        assert_eq!(spent.cost_micro_usd, cost, "{program}");
+    }
+}
+
+/// Denied permissions end with exit code 0. Where the program went on and answered, the denial is
+/// counted; where it stopped there, it has not succeeded.
+#[test]
+fn denied_permissions() {
+    for (program, case) in [
+        ("claude", "default-mode-write"),
+        ("claude", "default-mode-bash"),
+        ("copilot", "no-allow"),
+    ] {
+        let run = recorded(program, case);
+        assert!(run.ended.is_success(), "{program} {case}");
+        assert_eq!(run.account.spent().denied, 1, "{program} {case}");
+    }
+    let stopped = recorded("opencode", "ask-no-auto");
+    assert_eq!(stopped.account.spent().denied, 1);
+    assert_eq!(stopped.trouble(), Some(Trouble::Unfinished));
+}
+
+/// A 401 that is tried again for minutes ends by our clock; what it was about is not lost.
+#[test]
+fn a_401_that_is_tried_again_is_told() {
+    let run = ended_so("claude", "error401", Ended::TimedOut);
+    assert_eq!(run.ended, Ended::TimedOut);
+    assert_eq!(
+        run.account.error().unwrap().trouble,
+        None.or(Some(Trouble::Auth))
+    );
+}
+
+/// A stream that hangs and is stopped has no answer that counts as done.
+#[test]
+fn a_stream_that_hangs_is_not_done() {
+    for (program, case) in [
+        ("codex", "hang-sigterm"),
+        ("codex", "hang-default"),
+        ("claude", "hang-sigterm"),
+        ("claude", "hang-default"),
+        ("gemini", "hang-sigterm"),
+        ("opencode", "hang-sigterm"),
+        ("qwen", "hang-sigterm"),
+        ("aider", "hang-sigterm"),
+    ] {
+        assert!(
+            !recorded(program, case).account.is_done(),
+            "{program} {case}"
+        );
+    }
+}
+
+/// The final message is the last one, without what was said before a tool was used.
+#[test]
+fn the_final_message_is_the_last() {
+    for program in ["codex", "claude", "gemini", "opencode", "qwen", "copilot"] {
+        let answer = recorded(program, "tool").answer();
+        assert_eq!(answer, "Made the file.", "{program}");
+    }
+}
+
+/// Output that stops within a line, or is no JSON at all, is no success.
+#[test]
+fn damaged_output_is_no_success() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/transcripts");
+    for (program, stream) in [
+        ("codex", Stream::Codex),
+        ("claude", Stream::Claude),
+        ("gemini", Stream::Gemini),
+        ("opencode", Stream::Opencode),
+        ("copilot", Stream::Copilot),
+    ] {
+        let bytes = std::fs::read(root.join(program).join("text.stdout")).unwrap();
+        assert!(Account::of(stream, &bytes).is_done(), "{program}");
+        let end = bytes.trim_ascii_end().len();
+        for cut in [0, end / 2, end - 1] {
+            assert!(
+                !Account::of(stream, &bytes[..cut]).is_done(),
+                "{program} {cut}"
+            );
+        }
+        assert!(!Account::of(stream, b"[]\nnull\n\"done\"\n{}\n\xff\xfe").is_done());
+    }
+}

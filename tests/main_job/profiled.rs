@@ -1,0 +1,268 @@
+//! Known programs as reviewers, through the built program: played by scripts that print what the
+//! real ones print (`tests/real_agents.rs` drives the real ones).
+
+use std::path::{Path, PathBuf};
+
+use crate::support::agents::ScriptedAgent;
+use crate::support::bench::{Bench, Ran};
+
+const KEY: &str = "sk-canary-5c1f0e9a7b";
+const OTHER_KEY: &str = "sk-canary-other-77d2";
+
+/// Functions for the scripts: a text as a JSON string, and a whole report as one.
+const JSON: &str = r#"
+json_text() { printf '"'; sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' | sed -e ':a' -e 'N' -e '$!ba' -e 's/\n/\\n/g' | tr -d '\n'; printf '"'; }
+read_prompt
+REPORT=$(verdict "${VERDICT:-PASS}" '[]' | json_text)
+"#;
+
+/// A program that prints what claude prints, with these lines at its end.
+fn claude(end: &str) -> ScriptedAgent {
+    ScriptedAgent::with_script(format!(
+        r#"{JSON}
+echo '{{"type":"system","subtype":"init","session_id":"s-1","model":"m-1","claude_code_version":"9.9.9"}}'
+{end}"#
+    ))
+}
+
+const DONE: &str = r#"printf '{"type":"result","subtype":"success","is_error":false,"total_cost_usd":0.5,"usage":{"input_tokens":7,"output_tokens":3},"result":%s}\n' "$REPORT""#;
+
+struct Profiled {
+    bench: Bench,
+    bin: PathBuf,
+}
+
+impl Profiled {
+    fn new(programs: &[(&str, &ScriptedAgent)]) -> Self {
+        let bench = Bench::new().ready();
+        let bin = bench.repo.beside("bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        for (name, program) in programs {
+            program.install(&bin, name);
+        }
+        Self { bench, bin }
+    }
+    fn run(&self, reviewers: &[&str]) -> Ran {
+        let mut args = vec!["--base", "main", "--review-only", "--job-timeout", "20"];
+        for reviewer in reviewers {
+            args.extend(["--reviewer", reviewer]);
+        }
+        let path = &self.bench.environment()["PATH"];
+        let output = self
+            .bench
+            .command(&args)
+            .env("PATH", format!("{}:{path}", self.bin.display()))
+            .env("ANTHROPIC_API_KEY", KEY)
+            .env("OPENAI_API_KEY", OTHER_KEY)
+            .output()
+            .unwrap();
+        Ran::of(&output)
+    }
+    #[track_caller]
+    fn refused(&self, reviewer: &str, code: i32, says: &str) {
+        self.run(&[reviewer]).ends(code).says(says);
+        assert_eq!(self.bench.promoted(), Vec::<String>::new());
+    }
+}
+
+/// A profile needs no configuration; model and version stand in what is promoted.
+#[test]
+fn a_known_program_reviews_by_its_name_alone() {
+    let world = Profiled::new(&[("claude", &claude(DONE))]);
+    world.run(&["claude:opus"]).ends(0);
+    let sidecar = world.bench.sidecar("claude-opus");
+    assert_eq!(sidecar["agent"]["name"], "claude:opus");
+    assert_eq!(sidecar["agent"]["model"], "opus");
+    assert_eq!(sidecar["agent"]["family"], "anthropic");
+    assert_eq!(world.bench.gate().code, Some(0));
+}
+
+/// What a program tells of its use is added up; what one does not tell is unknown, never zero.
+#[test]
+fn cost_is_told_and_unknown_is_not_zero() {
+    let world = Profiled::new(&[("claude", &claude(DONE))]);
+    let cost = |world: &Profiled| -> serde_json::Value {
+        let ran = world.bench.run(&["show", "--cost", "--format", "json"]);
+        serde_json::from_str(&ran.ends(0).stdout).unwrap()
+    };
+    world.run(&["claude", "checks"]).ends(0);
+    let told = cost(&world);
+    assert_eq!(told["total"]["cost_usd"], 0.5);
+    assert_eq!(told["total"]["told"]["input"], 7);
+    assert_eq!(told["jobs"][0]["model"], "m-1");
+    assert_eq!(told["jobs"][0]["session"], "s-1");
+    assert_eq!(told["agents"]["checks"]["cost_usd"], 0.0);
+    let silent = DONE.replace(
+        "\"total_cost_usd\":0.5,\"usage\":{\"input_tokens\":7,\"output_tokens\":3},",
+        "",
+    );
+    let world = Profiled::new(&[("claude", &claude(&silent))]);
+    world.run(&["claude", "checks"]).ends(0);
+    let told = cost(&world);
+    assert_eq!(told["total"]["cost_usd"], serde_json::Value::Null);
+    assert_eq!(told["jobs"][0]["usage"], serde_json::Value::Null);
+    world.bench.run(&["show", "--cost"]).ends(0).says("unknown");
+}
+
+/// A reviewer is started so that it may not write, with the prompt on standard input.
+#[test]
+fn a_reviewer_is_started_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let seen = folder.path().join("seen");
+    let script = format!(
+        "printf '%s\\n' \"$PWD\" \"$@\" > {}\n{DONE}",
+        seen.display()
+    );
+    let world = Profiled::new(&[("claude", &claude(&script))]);
+    world.run(&["claude"]).ends(0);
+    let seen = std::fs::read_to_string(seen).unwrap();
+    let words: Vec<&str> = seen.lines().collect();
+    for wanted in [
+        "-p",
+        "--restricted",
+        "--safe-mode",
+        "--strict-mcp-config",
+        "dontAsk",
+    ] {
+        assert!(words[1..].contains(&wanted), "{words:?}");
+    }
+    for word in &words[1..] {
+        assert!(!word.contains('{') && !word.contains("Bash"), "{word}");
+    }
+    let added = words.iter().position(|word| *word == "--add-dir").unwrap();
+    assert!(words[added + 1].ends_with("/evidence"), "{words:?}");
+}
+
+/// What the real programs do without being done: none of it is a PASS.
+#[test]
+fn a_perfect_report_without_the_programs_word_is_no_pass() {
+    let message = r#"printf '{"type":"assistant","message":{"content":[{"type":"text","text":%s}]}}\n' "$REPORT""#;
+    for (end, says) in [
+        // Nothing but messages; exit 0, as gemini after SIGTERM.
+        (message.to_owned(), "ended without its end event"),
+        // `subtype: success` beside an error.
+        (
+            DONE.replace(
+                "\"is_error\":false",
+                "\"is_error\":true,\"api_error_status\":401",
+            ),
+            "no valid key or login",
+        ),
+        // A result that does not say how it went.
+        (DONE.replace("\"is_error\":false,", ""), "failed"),
+        // The word, and another exit code.
+        (format!("{DONE}\nexit 3"), "exit code 3"),
+        // The word, and death.
+        (format!("{DONE}\nkill -KILL $$"), "signal 9"),
+        // The word, cut within its line.
+        (
+            format!("{DONE} | head -c 200"),
+            "ended without its end event",
+        ),
+        // The word of another program.
+        (
+            format!("{message}\necho '{{\"type\":\"turn.completed\"}}'"),
+            "ended without its end event",
+        ),
+    ] {
+        let world = Profiled::new(&[("claude", &claude(&end))]);
+        world.refused("claude", 5, says);
+    }
+}
+
+/// A wrong key is not tried a second time: the attempt would cost and end the same.
+#[test]
+fn what_will_not_pass_is_not_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let starts = folder.path().join("starts");
+    let count = |status: u32| {
+        let end = DONE.replace(
+            "\"is_error\":false",
+            &format!("\"is_error\":true,\"api_error_status\":{status}"),
+        );
+        let script = format!("echo x >> {}\n{end}\nexit 1", starts.display());
+        drop(std::fs::remove_file(&starts));
+        let world = Profiled::new(&[("claude", &claude(&script))]);
+        world.run(&["claude"]).ends(5);
+        std::fs::read_to_string(&starts).unwrap().lines().count()
+    };
+    assert_eq!(count(401), 1);
+    assert_eq!(count(529), 2);
+}
+
+/// NOT PASS in one of two results stays: a later one does not hide it.
+#[test]
+fn a_second_result_does_not_hide_a_not_pass() {
+    let script = format!(
+        "GOOD=$REPORT\nREPORT=$(verdict 'NOT PASS' '[]' | json_text)\n{DONE}\nREPORT=$GOOD\n{DONE}"
+    );
+    let world = Profiled::new(&[("claude", &claude(&script))]);
+    let ran = world.run(&["claude"]);
+    assert_ne!(ran.code, Some(0));
+    assert_eq!(world.bench.promoted(), Vec::<String>::new());
+}
+
+/// Programs that obey their working directory are not started in the reviewed tree.
+#[test]
+fn a_program_that_obeys_its_folder_works_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let seen = folder.path().join("seen");
+    let script = format!(
+        r#"{JSON}
+{{ pwd; ls -A; printf '%s\n' "$RUN_LOOP_JOB_TREE"; }} > {}
+printf '{{"type":"text","sessionID":"s","part":{{"text":%s}}}}\n' "$REPORT"
+echo '{{"type":"step_finish","sessionID":"s","part":{{"reason":"stop","tokens":{{"input":1,"output":1}},"cost":0}}}}'"#,
+        seen.display()
+    );
+    let world = Profiled::new(&[("opencode", &ScriptedAgent::with_script(script))]);
+    world.run(&["opencode"]).ends(0);
+    let seen = std::fs::read_to_string(seen).unwrap();
+    let lines: Vec<&str> = seen.lines().collect();
+    assert_eq!(lines.len(), 2, "the folder is empty: {lines:?}");
+    assert!(lines[0].ends_with("/files"), "{lines:?}");
+    assert_ne!(lines[0], lines[1]);
+}
+
+/// A key goes to its agent alone, and what the agent makes of it is shown nowhere.
+#[test]
+fn a_key_is_seen_by_its_agent_and_nowhere_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let got = folder.path().join("got");
+    let leaks = format!(
+        r#"printf '%s %s' "$ANTHROPIC_API_KEY" "${{OPENAI_API_KEY:-none}}" > {}
+echo "key $ANTHROPIC_API_KEY" >&2
+REPORT=$(SUMMARY="I have $ANTHROPIC_API_KEY" verdict PASS '[]' | json_text)
+{DONE}"#,
+        got.display()
+    );
+    let fails = DONE.replace("\"is_error\":false", "\"is_error\":true") + "; exit 1";
+    let fails = format!(
+        r#"REPORT=$(printf 'Invalid API key %s\n.' "$ANTHROPIC_API_KEY" | json_text)
+{fails}"#
+    );
+    for (end, code) in [(leaks.as_str(), 0), (fails.as_str(), 5)] {
+        let world = Profiled::new(&[("claude", &claude(end))]);
+        let ran = world.run(&["claude"]);
+        ran.ends(code);
+        assert!(!ran.stdout.contains(KEY) && !ran.stderr.contains(KEY));
+        assert_nowhere(world.bench.repo.root(), KEY);
+        assert_nowhere(&world.bench.repo.beside("home"), KEY);
+    }
+    assert_eq!(std::fs::read_to_string(got).unwrap(), format!("{KEY} none"));
+}
+
+/// No file below the folder holds the text.
+#[track_caller]
+fn assert_nowhere(folder: &Path, text: &str) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.is_symlink() {
+            assert_nowhere(&path, text);
+        } else if let Ok(bytes) = std::fs::read(&path) {
+            let found = bytes
+                .windows(text.len())
+                .any(|part| part == text.as_bytes());
+            assert!(!found, "{} holds the key", path.display());
+        }
+    }
+}
