@@ -1,0 +1,21 @@
+//! The real agent programs as people install them, driven by the built program against a scripted
+//! model, in a network namespace that holds nothing but loopback. `.ci/real-agents` installs the
+//! pinned programs and runs this; without them each test says that it was skipped.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails"
+)]
+
+mod support;
+
+#[path = "real_agents/failures.rs"]
+mod failures;
+#[path = "real_agents/hostile.rs"]
+mod hostile;
+#[path = "real_agents/model.rs"]
+mod model;
+#[path = "real_agents/program.rs"]
+mod program;
+#[path = "real_agents/review.rs"]
+mod review;

@@ -1,0 +1,78 @@
+//! The scripted model server, `model.py`.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+/// A model server that answers by a script; it ends with this value.
+pub(crate) struct Model {
+    server: Child,
+    folder: PathBuf,
+    pub(crate) port: u16,
+}
+
+impl Model {
+    /// Starts the server and waits until it listens.
+    pub(crate) fn start(folder: &Path, script: &Value) -> Self {
+        std::fs::create_dir_all(folder).unwrap();
+        let path = folder.join("script.json");
+        std::fs::write(&path, script.to_string()).unwrap();
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real_agents/model.py");
+        let mut server = Command::new("python3")
+            .arg(program)
+            .arg("--script")
+            .arg(&path)
+            .arg("--log")
+            .arg(folder.join("log"))
+            .arg("--bodies")
+            .arg(folder.join("bodies"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut printed = BufReader::new(server.stdout.take().unwrap());
+        printed.read_line(&mut line).unwrap();
+        Self {
+            server,
+            folder: folder.to_owned(),
+            port: line.trim().parse().unwrap(),
+        }
+    }
+    /// The lines of its log.
+    pub(crate) fn log(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+    /// Every text of every request, without the prompts of ours.
+    pub(crate) fn texts_beside_prompts(&self) -> Vec<String> {
+        let mut texts = Vec::new();
+        for entry in std::fs::read_dir(self.folder.join("bodies")).unwrap() {
+            let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+            if let Ok(body) = serde_json::from_slice(&bytes) {
+                collect(&body, &mut texts);
+            }
+        }
+        texts.retain(|text| !text.contains("\nNonce: "));
+        texts
+    }
+}
+
+fn collect(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
+        Value::Object(entries) => entries.values().for_each(|item| collect(item, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        drop(self.server.kill());
+        drop(self.server.wait());
+    }
+}

@@ -1,0 +1,191 @@
+//! A real program on a bench of its own.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::model::Model;
+use crate::support::bench::{Bench, Ran};
+use crate::support::skipped;
+
+/// What every provider asks for; it opens nothing.
+const KEY: &str = "dummy-key-of-the-tests-0123";
+
+/// The programs, by profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Program {
+    Codex,
+    Claude,
+    Gemini,
+    Opencode,
+}
+
+/// A program with its home, a repository, and a model.
+pub(crate) struct Trial {
+    pub(crate) bench: Bench,
+    pub(crate) model: Model,
+    program: Program,
+    bin: PathBuf,
+}
+
+/// The folder of the installed programs; `None` says that the test was skipped.
+pub(crate) fn installed() -> Option<PathBuf> {
+    let Some(folder) = std::env::var_os("RUN_LOOP_REAL_AGENTS") else {
+        skipped("the real agent programs: run .ci/real-agents");
+        return None;
+    };
+    // A real key must never be near: nothing leads out of here.
+    let devices = std::fs::read_to_string("/proc/net/dev").unwrap();
+    let ways_out = devices
+        .lines()
+        .skip(2)
+        .filter(|line| !line.trim_start().starts_with("lo:"));
+    assert_eq!(
+        ways_out.count(),
+        0,
+        "this network leads out: run .ci/real-agents"
+    );
+    Some(PathBuf::from(folder))
+}
+
+impl Program {
+    /// How it is named on the command line; a stated model keeps gemini from asking another one
+    /// which to take.
+    fn agent(self) -> &'static str {
+        match self {
+            Self::Codex => "codex",
+            Self::Claude => "claude",
+            Self::Gemini => "gemini:gemini-2.5-pro",
+            Self::Opencode => "opencode:stub/stub-model",
+        }
+    }
+    /// The name of its slot.
+    pub(crate) fn slot(self) -> &'static str {
+        match self {
+            Self::Codex => "codex",
+            Self::Claude => "claude",
+            Self::Gemini => "gemini-gemini-2.5-pro",
+            Self::Opencode => "opencode-stub-stub-model",
+        }
+    }
+    /// A call of its own tool that writes a file.
+    pub(crate) fn writing(self, path: &str) -> Value {
+        let call = |name: &str, args: Value| json!({"tool": {"name": name, "args": args}});
+        match self {
+            Self::Codex => json!({"shell": format!("echo written > '{path}'")}),
+            Self::Claude => call("Write", json!({"file_path": path, "content": "written\n"})),
+            Self::Gemini => call(
+                "write_file",
+                json!({"file_path": path, "content": "written\n"}),
+            ),
+            Self::Opencode => call("write", json!({"filePath": path, "content": "written\n"})),
+        }
+    }
+    /// A call of its own tool that reads a file.
+    pub(crate) fn reading(self, path: &str) -> Value {
+        let call = |name: &str, args: Value| json!({"tool": {"name": name, "args": args}});
+        match self {
+            Self::Codex => json!({"shell": format!("cat '{path}'")}),
+            Self::Claude => call("Read", json!({"file_path": path})),
+            Self::Gemini => call("read_file", json!({"file_path": path})),
+            Self::Opencode => call("read", json!({"filePath": path})),
+        }
+    }
+}
+
+impl Trial {
+    /// A trial of a program with what the model answers, side calls aside; `None` where the
+    /// programs are not here.
+    pub(crate) fn new(program: Program, bench: Bench, replies: &[Value]) -> Option<Self> {
+        let installed = installed()?;
+        // Titles and the like are asked for without our prompt.
+        let script = json!({
+            "rules": [{"match": {"lacks": "Nonce: "}, "text": "A title"}],
+            "replies": replies,
+        });
+        let model = Model::start(&bench.repo.beside("model"), &script);
+        let trial = Self {
+            bench,
+            model,
+            program,
+            bin: installed.join("node_modules/.bin"),
+        };
+        trial.set_up();
+        Some(trial)
+    }
+
+    /// The user's own configuration of each program: where the model is.
+    fn set_up(&self) {
+        let home = self.bench.repo.beside("home");
+        let port = self.model.port;
+        let write = |path: &str, text: String| {
+            let path = home.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write(
+            ".codex/config.toml",
+            format!(
+                "model = \"stub-model\"\nmodel_provider = \"stub\"\n[analytics]\nenabled = false\n\
+                 [model_providers.stub]\nname = \"stub\"\nbase_url = \"http://127.0.0.1:{port}/v1\"\n\
+                 env_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\n"
+            ),
+        );
+        write(
+            ".gemini/settings.json",
+            json!({
+                "security": {"auth": {"selectedType": "gemini-api-key"}},
+                "privacy": {"usageStatisticsEnabled": false},
+                "general": {"enableAutoUpdate": false, "maxAttempts": 2},
+            })
+            .to_string(),
+        );
+        write(
+            ".config/opencode/opencode.json",
+            json!({"provider": {"stub": {
+                "npm": "@ai-sdk/openai-compatible",
+                "options": {"baseURL": format!("http://127.0.0.1:{port}/v1"), "apiKey": KEY},
+                "models": {"stub-model": {"name": "stub", "limit": {"context": 400_000, "output": 8000}}},
+            }}})
+            .to_string(),
+        );
+    }
+
+    /// Lets the program review, with a cleared environment and a home of its own.
+    pub(crate) fn review(&self, seconds: u32) -> Ran {
+        let seconds = seconds.to_string();
+        let args = [
+            "--base",
+            "main",
+            "--review-only",
+            "--job-timeout",
+            &seconds,
+            "--reviewer",
+            self.program.agent(),
+        ];
+        let path = &self.bench.environment()["PATH"];
+        let url = format!("http://127.0.0.1:{}", self.model.port);
+        let output = self
+            .bench
+            .command(&args)
+            .env("PATH", format!("{}:{path}", self.bin.display()))
+            .env("LANG", "C.UTF-8")
+            .env("ANTHROPIC_API_KEY", KEY)
+            .env("ANTHROPIC_BASE_URL", &url)
+            .env("OPENAI_API_KEY", KEY)
+            .env("GEMINI_API_KEY", KEY)
+            .env("GOOGLE_GEMINI_BASE_URL", &url)
+            .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+            .env("DISABLE_ERROR_REPORTING", "1")
+            .env("DISABLE_TELEMETRY", "1")
+            .env("OPENCODE_DISABLE_MODELS_FETCH", "1")
+            .output()
+            .unwrap();
+        let ran = Ran::of(&output);
+        assert!(
+            !ran.stdout.contains(KEY) && !ran.stderr.contains(KEY),
+            "{ran:?}"
+        );
+        ran
+    }
+}

@@ -1,0 +1,92 @@
+//! What a reviewer is for: a verdict, from a prompt of any size, without writing anything.
+
+use serde_json::json;
+
+use crate::program::{Program, Trial};
+use crate::support::bench::Bench;
+
+fn passes(program: Program) {
+    let bench = Bench::new().ready();
+    let Some(trial) = Trial::new(program, bench, &[json!({"report": "PASS"})]) else {
+        return;
+    };
+    trial.review(90).ends(0);
+    let sidecar = trial.bench.sidecar(program.slot());
+    assert_eq!(sidecar["verdict"], "PASS");
+    assert_eq!(trial.bench.gate().code, Some(0));
+    // The model was asked, and by nobody who could have answered itself.
+    assert!(!trial.model.log().is_empty());
+}
+
+fn refuses(program: Program) {
+    let bench = Bench::new().ready();
+    let Some(trial) = Trial::new(program, bench, &[json!({"report": "NOT PASS"})]) else {
+        return;
+    };
+    trial.review(90).ends(1).with("RL0");
+    assert_eq!(trial.bench.promoted(), Vec::<String>::new());
+}
+
+/// 300 KB: more than twice what one argument may have.
+fn takes_a_large_prompt(program: Program) {
+    let bench = Bench::new().config("review: {diff-cap: 600KB}").ready();
+    let line = "let some_value_of_this_line = another_value_of_this_line + 1;\n";
+    bench
+        .repo
+        .write("src/large.rs", line.repeat(310_000 / line.len()));
+    bench.repo.commit("large");
+    let Some(trial) = Trial::new(program, bench, &[json!({"report": "PASS"})]) else {
+        return;
+    };
+    trial.review(120).ends(0);
+    let largest = trial
+        .model
+        .log()
+        .iter()
+        .filter_map(|line| line["bytes"].as_u64())
+        .max();
+    assert!(largest > Some(300_000), "{largest:?}");
+}
+
+/// A model that tells its program to write is told that it may not, and the review goes on.
+fn may_not_write(program: Program) {
+    let bench = Bench::new().ready();
+    let target = bench.repo.root().join("written.txt");
+    let beside = bench.repo.beside("home").join("written.txt");
+    let replies = [
+        program.writing(target.to_str().unwrap()),
+        program.writing(beside.to_str().unwrap()),
+        program.writing("{tree}/written.txt"),
+        json!({"report": "PASS"}),
+    ];
+    let Some(trial) = Trial::new(program, bench, &replies) else {
+        return;
+    };
+    let ran = trial.review(120);
+    assert!(!target.exists() && !beside.exists(), "{ran:?}");
+    let trees = trial.bench.left_in_cache(&["trees"]);
+    assert!(
+        !trees.iter().any(|path| path.ends_with("written.txt")),
+        "{trees:?}"
+    );
+    // Denials are no failure: either it went on and answered, or it gave no verdict.
+    assert!(matches!(ran.code, Some(0 | 5)), "{ran:?}");
+    assert_eq!(ran.code == Some(0), !trial.bench.promoted().is_empty());
+}
+
+macro_rules! each {
+    ($($case:ident),+) => {$(
+        mod $case {
+            use super::Program;
+            #[test]
+            fn codex() { super::$case(Program::Codex); }
+            #[test]
+            fn claude() { super::$case(Program::Claude); }
+            #[test]
+            fn gemini() { super::$case(Program::Gemini); }
+            #[test]
+            fn opencode() { super::$case(Program::Opencode); }
+        }
+    )+};
+}
+each!(passes, refuses, takes_a_large_prompt, may_not_write);
