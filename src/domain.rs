@@ -30,6 +30,7 @@ pub mod run_spec;
 pub mod severity;
 pub mod slot;
 pub mod spent;
+pub mod sub_jobs;
 pub mod summary;
 pub mod time;
 pub mod trouble;

@@ -16,6 +16,7 @@ mod invariants;
 mod on;
 mod review;
 mod state;
+mod sub_jobs;
 mod weigh;
 
 pub use advance::advance;

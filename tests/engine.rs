@@ -10,6 +10,8 @@
 
 #[path = "engine/delegations.rs"]
 mod delegations;
+#[path = "engine/holds.rs"]
+mod holds;
 #[path = "engine/model.rs"]
 mod model;
 #[path = "engine/orders.rs"]

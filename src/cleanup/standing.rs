@@ -134,6 +134,7 @@ fn read(entries: &[Entry]) -> (Dead, Option<String>) {
             | Event::StopRequested { .. }
             | Event::JobRequested { .. }
             | Event::JobClosed { .. }
+            | Event::WaitEnded { .. }
             | Event::EffectDone { .. }
             | Event::ReviewOpened { .. }
             | Event::FindingRaised { .. }
@@ -161,6 +162,7 @@ fn folder_of(effect: &Effect) -> Option<JobId> {
         Effect::Pin { .. }
         | Effect::MakeEvidence { .. }
         | Effect::OpenTree { .. }
+        | Effect::AwaitJobs { .. }
         | Effect::Measure { .. }
         | Effect::Promote { .. }
         | Effect::Release => None,

@@ -173,7 +173,6 @@ fn conflicts(args: &LoopArgs, task: bool, line: &[String]) -> Result<(), Failure
 /// Options of later versions, each with what it would take to leave it out.
 fn not_built(args: &LoopArgs, line: &[String]) -> Result<(), Failure> {
     let given = [
-        ("--wait-open-jobs", args.wait_open_jobs),
         ("--max-cost", args.max_cost.is_some()),
         ("--max-wall", args.max_wall.is_some()),
     ];

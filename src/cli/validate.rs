@@ -126,6 +126,7 @@ pub fn validate(
         allow_in_progress: args.allow_in_progress,
         keep_snapshots: args.keep_snapshots,
         roster: roster(&config, environment, &git, &repository, &merge_base),
+        wait_open_jobs: args.wait_open_jobs,
         single: None,
         config_sha256: config.sha256,
         engine_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,11 +1,15 @@
-//! The sentence that every job's prompt ends with (row M-054).
+//! What prompts say of delegation: the sentence that every job's prompt ends with (row M-054), and
+//! the table of jobs that were delegated while the change was written (rows M-131, M-132).
 
+use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, context};
 
 use crate::contract::prompt::Error;
 use crate::domain::agent::Agent;
 use crate::domain::id::JobId;
+use crate::domain::sub_jobs::SubJobs;
 
+const TABLE: &str = include_str!("../../templates/sub-jobs.md");
 const TEMPLATE: &str = include_str!("../../templates/delegate.md");
 
 /// Tells a job how it passes a part of itself on, so that what it delegates can be attributed.
@@ -18,6 +22,49 @@ pub fn sentence(job: JobId, roster: &[Agent]) -> Result<String, Error> {
     let names: Vec<&str> = roster.iter().map(|agent| agent.name.as_str()).collect();
     let values = context! { job => job.to_string(), agents => names.join(", ") };
     Ok(environment.render_str(TEMPLATE, values)?)
+}
+
+/// The table for reviewers; empty where there is nothing to tell.
+///
+/// # Errors
+/// When the template and the values do not fit together.
+pub fn table(sub_jobs: &SubJobs) -> Result<String, Error> {
+    if sub_jobs.rows.is_empty() && sub_jobs.unattributed.is_empty() {
+        return Ok(String::new());
+    }
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build()?;
+    environment.set_syntax(syntax);
+    let parent = |parent: Option<JobId>| parent.map_or_else(|| "-".to_owned(), |it| it.to_string());
+    let rows: Vec<_> = sub_jobs
+        .rows
+        .iter()
+        .map(|row| {
+            context! {
+                job => row.job.to_string(),
+                parent => parent(row.parent),
+                agent => row.agent.as_str(),
+                state => row.state,
+                reason => row.reason.as_str(),
+            }
+        })
+        .collect();
+    let unattributed: Vec<String> = sub_jobs
+        .unattributed
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let values = context! {
+        rows => rows,
+        unconfirmed => sub_jobs.unconfirmed,
+        unattributed => unattributed.join(", "),
+    };
+    Ok(environment.render_str(TABLE, values)?)
 }
 
 #[cfg(test)]

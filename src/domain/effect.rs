@@ -6,12 +6,13 @@ use crate::domain::delegation::{Dispatch, DispatchOutcome};
 use crate::domain::digest::Digest;
 use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
-use crate::domain::id::RoundNumber;
+use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome};
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::domain::slot::SlotName;
+use crate::domain::time::Timestamp;
 
 /// Something to be done in the world. Each can be done again after a crash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +63,13 @@ pub enum Effect {
         point: MeasurePoint,
         /// What it is compared with.
         pinned: Pin,
+    },
+    /// Wait until a moment, unless the wait is over before: for jobs to end.
+    AwaitJobs {
+        /// The jobs.
+        jobs: Vec<JobId>,
+        /// Until when.
+        until: Timestamp,
     },
     /// Publish the evidence of the approved identity.
     Promote {
@@ -121,6 +129,8 @@ pub enum Outcome {
         /// What was published, or why nothing was.
         result: Done<Promotion>,
     },
+    /// Of [`Effect::AwaitJobs`]: the moment has come.
+    JobsAwaited,
     /// Of [`Effect::Release`].
     Released {
         /// What could not be removed, each with its reason; the run's end does not depend on it.

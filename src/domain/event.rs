@@ -71,6 +71,11 @@ pub enum Event {
         /// How.
         closed: Closed,
     },
+    /// What was waited for is there: the wait is over before its time.
+    WaitEnded {
+        /// The wait.
+        effect: EffectId,
+    },
     /// A round opened.
     RoundOpened {
         /// Its number.

@@ -65,6 +65,9 @@ pub struct RunSpec {
     /// Agents that a job may delegate to, by their names in the configuration.
     #[serde(default)]
     pub roster: Vec<Agent>,
+    /// Whether a round also waits for open jobs without a parent (`--wait-open-jobs`).
+    #[serde(default)]
+    pub wait_open_jobs: bool,
     /// The job, of a run of one job: such a run reviews nothing and approves nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub single: Option<Submission>,

@@ -141,6 +141,7 @@ impl Summary {
             Event::StopRequested { .. }
             | Event::JobRequested { .. }
             | Event::JobClosed { .. }
+            | Event::WaitEnded { .. }
             | Event::ReviewOpened { .. }
             | Event::SlotRetried { .. } => {}
             Event::RoundOpened { round } => self.rounds.push(Round::new(*round)),
@@ -228,6 +229,7 @@ impl Summary {
             }
             | Outcome::TreeOpened { .. }
             | Outcome::Delegated { .. }
+            | Outcome::JobsAwaited
             | Outcome::Measured { .. } => {}
         }
     }

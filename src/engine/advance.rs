@@ -5,6 +5,7 @@
 
 mod close;
 mod delegation;
+mod hold;
 mod round;
 mod slot;
 pub(super) mod verdict;
@@ -28,13 +29,21 @@ pub fn advance(state: &State) -> Option<Event> {
     {
         return Some(event);
     }
-    match &state.phase {
+    let due = match &state.phase {
         // It waits for its start, or is over.
         Phase::Unstarted | Phase::Ended { .. } => None,
         Phase::Between { next } => round::next(state, *next),
         Phase::Round { number, stage } => round::stage(state, *number, stage),
         Phase::RoundClosed => close::after_round(state),
         Phase::Closing { end, released } => close::closing(state, end, *released),
+    };
+    if !matches!(due, Some(Event::RoundOpened { .. })) {
+        return due;
+    }
+    match hold::hold(state) {
+        hold::Hold::Free => due,
+        hold::Hold::Waiting => None,
+        hold::Hold::First(event) => Some(event),
     }
 }
 

@@ -205,6 +205,7 @@ impl State {
             | Effect::MakeEvidence { .. }
             | Effect::OpenTree { .. }
             | Effect::RunJob { .. }
+            | Effect::AwaitJobs { .. }
             | Effect::Measure { .. } => self.is_winding_up(),
         }
     }

@@ -42,6 +42,7 @@ pub fn fold(state: &mut State, event: &Event) {
             request,
             ..
         } => delegation::requested(state, stamp, *message, request),
+        Event::WaitEnded { effect } => drop(state.open.remove(effect)),
         Event::JobClosed { job, closed } => delegation::close(state, *job, closed.clone()),
         Event::RunResumed { stamp } => resumed(state, *stamp),
         Event::StopRequested { stamp, cause, .. } => {
@@ -151,6 +152,7 @@ fn effect_requested(state: &mut State, id: EffectId, effect: &Effect) {
             with_review(state, |review| Stage::Measuring { review, point });
         }
         Effect::Promote { .. } => promote_requested(state),
+        Effect::AwaitJobs { jobs, .. } => state.awaited.extend(jobs),
         Effect::Release => {}
     }
 }
@@ -201,6 +203,8 @@ fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             let result = result.clone();
             with_review(state, |review| Stage::Promoted { review, result });
         }
+        // The bound was reached; what is still open is told to the reviewers.
+        (Effect::AwaitJobs { .. }, Outcome::JobsAwaited) => {}
         (Effect::Release, Outcome::Released { .. }) => {
             match &mut state.phase {
                 Phase::Closing { released, .. } => *released = true,
@@ -218,6 +222,7 @@ fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             | Effect::OpenTree { .. }
             | Effect::RunJob { .. }
             | Effect::Delegate { .. }
+            | Effect::AwaitJobs { .. }
             | Effect::Measure { .. }
             | Effect::Promote { .. }
             | Effect::Release,
@@ -226,6 +231,7 @@ fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             | Outcome::TreeOpened { .. }
             | Outcome::JobEnded { .. }
             | Outcome::Delegated { .. }
+            | Outcome::JobsAwaited
             | Outcome::Measured { .. }
             | Outcome::Promoted { .. }
             | Outcome::Released { .. },

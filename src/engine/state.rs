@@ -1,6 +1,6 @@
 //! The state of a run: nothing but the fold of its events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::domain::effect::{Done, Effect, MeasurePoint, Promotion, ReviewTree};
@@ -41,6 +41,8 @@ pub struct State {
     pub delegations: BTreeMap<JobId, DelegationRecord>,
     /// Messages about jobs that were taken, each with the job it was about.
     pub messages: BTreeMap<MessageId, JobId>,
+    /// Jobs that were waited for: once is enough.
+    pub awaited: BTreeSet<JobId>,
     /// The loop's own jobs that said that they wait for a permission, and for what.
     pub blocked: BTreeMap<JobId, String>,
     /// Review trees that are open.

@@ -124,8 +124,11 @@ fn submit(state: &State, from: Option<&Fence>, parent: Option<JobId>) -> Result<
         // The tree's root decides whether anything may begin: what belongs to a job that ended
         // would be ended at once.
         match state.root_of(parent) {
-            Some(Root::OfLoop(job, true)) => return Err(Refusal::Stale(job.id)),
-            Some(Root::OfLoop(_, false) | Root::Delegated(_)) | None => {}
+            // What a writer delegated goes on after it, and may delegate in turn.
+            Some(Root::OfLoop(job, true)) if !job.role.writes() || job.id == parent => {
+                return Err(Refusal::Stale(job.id));
+            }
+            Some(Root::OfLoop(..) | Root::Delegated(_)) | None => {}
         }
         if state.directory_of(parent).is_none() {
             return Err(Refusal::Nowhere);
@@ -219,8 +222,8 @@ fn redispatch(state: &State, from: Option<&Fence>, job: JobId) -> Result<Weight,
         return Err(Refusal::NotOver(job));
     }
     match state.root_of(job) {
-        Some(Root::OfLoop(root, true)) => Err(Refusal::Stale(root.id)),
-        Some(Root::OfLoop(_, false) | Root::Delegated(_)) => Ok(Weight::New),
+        Some(Root::OfLoop(root, true)) if !root.role.writes() => Err(Refusal::Stale(root.id)),
+        Some(Root::OfLoop(..) | Root::Delegated(_)) => Ok(Weight::New),
         None => Err(Refusal::Unknown(job)),
     }
 }

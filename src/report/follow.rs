@@ -80,6 +80,7 @@ impl Follower {
                 (About::default(), Kind::StopRequested { cause })
             }
             Event::JobRequested { request, .. } => (About::default(), kind::asked(request)),
+            Event::WaitEnded { .. } => (About::default(), Kind::WaitEnded { in_time: true }),
             Event::JobClosed { job, closed } => (
                 About::default(),
                 Kind::JobClosed {
@@ -191,7 +192,9 @@ impl Follower {
             | Effect::Promote { round } => About::round(*round),
             Effect::OpenTree { round, slot, .. } => self.about_slot(*round, slot, None),
             Effect::RunJob { job } => self.about_slot(job.round, &job.slot, Some(job.rank)),
-            Effect::Delegate { .. } | Effect::Release => About::default(),
+            Effect::Delegate { .. } | Effect::AwaitJobs { .. } | Effect::Release => {
+                About::default()
+            }
         }
     }
     fn about_job(&self, round: RoundNumber, slot: &SlotName, id: JobId) -> About {

@@ -57,6 +57,7 @@ fn say(event: &PublicEvent) -> Option<String> {
         | Kind::DelegateEnded { .. }
         | Kind::JobSignalled { .. }
         | Kind::JobClosed { .. }
+        | Kind::WaitEnded { .. }
         | Kind::JobRedispatched { .. }) => delegated::say(kind)?,
         Kind::SlotRetried { reason, ending } => {
             let again = match *reason {

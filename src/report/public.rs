@@ -210,6 +210,11 @@ pub enum Kind {
         /// Why.
         detail: String,
     },
+    /// Waiting for delegated jobs is over.
+    WaitEnded {
+        /// Whether they all ended in time; what did not is told to the reviewers.
+        in_time: bool,
+    },
     /// A delegated job is dispatched once more.
     JobRedispatched {
         /// The job.

@@ -164,6 +164,12 @@ pub(super) fn take(
 impl Performing {
     /// Performs `open - performing`, and stops what is under way when the run winds up.
     fn follow(&mut self, state: &State) {
+        // What is no longer asked for is stopped, and its outcome means nothing.
+        for (id, stop) in &self.stops {
+            if !state.open.contains_key(id) {
+                stop.cancel();
+            }
+        }
         for (id, effect) in state.open_effects() {
             if !self.stops.contains_key(&id) {
                 self.start(id, effect.clone(), state);

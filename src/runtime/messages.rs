@@ -377,6 +377,7 @@ fn under_way(state: &State) -> Vec<(JobId, JobId)> {
             Effect::Pin { .. }
             | Effect::MakeEvidence { .. }
             | Effect::OpenTree { .. }
+            | Effect::AwaitJobs { .. }
             | Effect::Measure { .. }
             | Effect::Promote { .. }
             | Effect::Release => None,

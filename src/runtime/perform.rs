@@ -63,6 +63,14 @@ pub(super) async fn perform(
         Effect::Delegate { dispatch } => Outcome::Delegated {
             outcome: delegate::perform(&rim, &state, &dispatch, again, stop, kill).await,
         },
+        Effect::AwaitJobs { until, .. } => {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = kill.cancelled() => {}
+                () = tokio::time::sleep(job::left_until(until)) => {}
+            }
+            Outcome::JobsAwaited
+        }
         Effect::Measure { pinned, .. } => Outcome::Measured {
             result: in_thread(move || measure::perform(&rim, run_of(&state)?, &pinned)).await,
         },

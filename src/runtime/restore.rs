@@ -42,6 +42,7 @@ fn named_by(event: &Event) -> Vec<&Stored> {
             Outcome::Pinned { .. }
             | Outcome::EvidenceMade { .. }
             | Outcome::TreeOpened { .. }
+            | Outcome::JobsAwaited
             | Outcome::Measured { .. }
             | Outcome::Promoted { .. }
             | Outcome::Released { .. } => Vec::new(),
@@ -49,6 +50,7 @@ fn named_by(event: &Event) -> Vec<&Stored> {
         Event::RunResumed { .. }
         | Event::StopRequested { .. }
         | Event::JobClosed { .. }
+        | Event::WaitEnded { .. }
         | Event::RoundOpened { .. }
         | Event::EffectRequested { .. }
         | Event::ReviewOpened { .. }
@@ -128,6 +130,7 @@ fn recorded(
             | Event::StopRequested { .. }
             | Event::JobRequested { .. }
             | Event::JobClosed { .. }
+            | Event::WaitEnded { .. }
             | Event::RoundOpened { .. }
             | Event::ReviewOpened { .. }
             | Event::FindingRaised { .. }

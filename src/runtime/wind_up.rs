@@ -59,6 +59,7 @@ async fn outcome(effect: Effect, run: LoopId, cache: &Path) -> Result<Outcome, F
         Effect::Pin { .. } => Outcome::Pinned { result: not_done() },
         Effect::MakeEvidence { .. } => Outcome::EvidenceMade { result: not_done() },
         Effect::OpenTree { .. } => Outcome::TreeOpened { result: not_done() },
+        Effect::AwaitJobs { .. } => Outcome::JobsAwaited,
         Effect::Measure { .. } => Outcome::Measured { result: not_done() },
         Effect::Promote { .. } => Outcome::Promoted { result: not_done() },
         Effect::RunJob { job } => {

@@ -283,6 +283,7 @@ fn stamped(event: &Event) -> Option<Timestamp> {
         Event::RoundOpened { .. }
         | Event::EffectRequested { .. }
         | Event::JobClosed { .. }
+        | Event::WaitEnded { .. }
         | Event::ReviewOpened { .. }
         | Event::SlotRetried { .. }
         | Event::FindingRaised { .. }

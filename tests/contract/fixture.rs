@@ -430,6 +430,7 @@ fn run(slot: &Slot) -> RunSpec {
         allow_in_progress: false,
         keep_snapshots: false,
         roster: Vec::new(),
+        wait_open_jobs: false,
         single: None,
         config_sha256: Digest::of(b"config"),
         engine_version: "0.1.0".to_owned(),

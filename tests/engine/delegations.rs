@@ -15,15 +15,15 @@ use run_loop::engine::{Input, InputKind, Refusal, State, Weight, check, fold, st
 use crate::world::{Answer, SlotScript, World, delegated, helper, stamp, stored};
 
 /// A run with one reviewer, or of one job.
-struct Run {
-    world: World,
-    state: State,
-    journal: Vec<Event>,
-    clock: u64,
-    content: u8,
+pub struct Run {
+    pub world: World,
+    pub state: State,
+    pub journal: Vec<Event>,
+    pub clock: u64,
+    pub content: u8,
 }
 
-fn submission(parent: Option<JobId>) -> Submission {
+pub fn submission(parent: Option<JobId>) -> Submission {
     Submission {
         parent,
         agent: helper(),
@@ -32,7 +32,7 @@ fn submission(parent: Option<JobId>) -> Submission {
     }
 }
 
-fn world() -> World {
+pub fn world() -> World {
     World {
         slots: vec![SlotScript {
             checks: false,
@@ -52,8 +52,10 @@ fn world() -> World {
 }
 
 impl Run {
-    fn start(change: impl FnOnce(&mut RunSpec)) -> Self {
-        let world = world();
+    pub fn start(change: impl FnOnce(&mut RunSpec)) -> Self {
+        Self::start_in(world(), change)
+    }
+    pub fn start_in(world: World, change: impl FnOnce(&mut RunSpec)) -> Self {
         let mut spec = world.spec();
         change(&mut spec);
         let mut run = Self {
@@ -67,8 +69,11 @@ impl Run {
         run
     }
     /// A run whose one reviewer was just asked.
-    fn reviewing() -> (Self, JobId) {
-        let mut run = Self::start(|_| ());
+    pub fn reviewing() -> (Self, JobId) {
+        Self::start(|_| ()).until_asked()
+    }
+    pub fn until_asked(self) -> (Self, JobId) {
+        let mut run = self;
         loop {
             let asked = run
                 .state
@@ -106,7 +111,7 @@ impl Run {
         MessageId::mint(&stamp(self.clock), "message")
     }
     /// Asks, and says what it was worth.
-    fn ask(&mut self, from: Option<Fence>, request: JobRequest) -> Weight {
+    pub fn ask(&mut self, from: Option<Fence>, request: JobRequest) -> Weight {
         let message = self.message();
         let weight = weigh(&self.state, message, from.as_ref(), &request);
         let kind = InputKind::Job {
@@ -118,7 +123,7 @@ impl Run {
         assert_eq!(events > 0, weight == Weight::New, "{weight:?}");
         weight
     }
-    fn submit(&mut self, from: Option<JobId>, parent: Option<JobId>) -> Result<JobId, Refusal> {
+    pub fn submit(&mut self, from: Option<JobId>, parent: Option<JobId>) -> Result<JobId, Refusal> {
         let before: Vec<JobId> = self.state.delegations.keys().copied().collect();
         let fence = from.map(|job| self.fence(job));
         let submission = Box::new(submission(parent));
@@ -130,7 +135,7 @@ impl Run {
         let mut new = self.state.delegations.keys();
         Ok(*new.find(|job| !before.contains(job)).unwrap())
     }
-    fn fence(&self, job: JobId) -> Fence {
+    pub fn fence(&self, job: JobId) -> Fence {
         self.state.fence_of(job).unwrap()
     }
     fn signal(&mut self, of: Fence, signal: Signal, detail: &str) -> Weight {
@@ -140,17 +145,17 @@ impl Run {
     fn closed(&self, job: JobId) -> Option<&Closed> {
         self.state.delegations[&job].closed.as_ref()
     }
-    fn effect(&self, pick: impl Fn(&Effect) -> bool) -> Option<(EffectId, Effect)> {
+    pub fn effect(&self, pick: impl Fn(&Effect) -> bool) -> Option<(EffectId, Effect)> {
         let mut open = self.state.open_effects();
         open.find(|(_, effect)| pick(effect))
             .map(|(id, effect)| (id, effect.clone()))
     }
-    fn done(&mut self, effect: EffectId, outcome: Outcome) {
+    pub fn done(&mut self, effect: EffectId, outcome: Outcome) {
         let outcome = Box::new(outcome);
         self.input(InputKind::Done { effect, outcome });
     }
     /// Performs an open effect as the world does; false where none fits.
-    fn perform(&mut self, pick: impl Fn(&Effect) -> bool) -> bool {
+    pub fn perform(&mut self, pick: impl Fn(&Effect) -> bool) -> bool {
         let Some((id, effect)) = self.effect(pick) else {
             return false;
         };
@@ -159,12 +164,12 @@ impl Run {
         true
     }
     /// The dispatch of a job comes back so.
-    fn ends(&mut self, job: JobId, outcome: Outcome) {
+    pub fn ends(&mut self, job: JobId, outcome: Outcome) {
         let is_it = |effect: &Effect| matches!(effect, Effect::Delegate { dispatch } if dispatch.job == job);
         let (id, _) = self.effect(is_it).unwrap();
         self.done(id, outcome);
     }
-    fn into_end(mut self) -> Option<End> {
+    pub fn into_end(mut self) -> Option<End> {
         while self.perform(|_| true) {}
         self.state.end().cloned()
     }

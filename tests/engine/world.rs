@@ -232,6 +232,7 @@ impl World {
             allow_in_progress: false,
             keep_snapshots: false,
             roster: Vec::new(),
+            wait_open_jobs: false,
             single: None,
             config_sha256: Digest::of(b""),
             engine_version: "0".to_owned(),
@@ -282,6 +283,7 @@ impl World {
                 },
             },
             Effect::RunJob { job } => self.job(job, job.attempt),
+            Effect::AwaitJobs { .. } => Outcome::JobsAwaited,
             Effect::Delegate { .. } => delegated(Ended::Exited { code: 0 }, true),
             Effect::Measure {
                 round,

@@ -106,6 +106,7 @@ pub(crate) fn spec(number: u8, source: &Path) -> RunSpec {
         allow_in_progress: false,
         keep_snapshots: false,
         roster: Vec::new(),
+        wait_open_jobs: false,
         single: None,
         config_sha256: Digest::of(b"configuration"),
         engine_version: "0.1.0".to_owned(),

@@ -94,6 +94,7 @@ impl Source {
             allow_in_progress: false,
             keep_snapshots: false,
             roster: Vec::new(),
+            wait_open_jobs: false,
             single: None,
             config_sha256: Digest::of(b""),
             engine_version: "0".to_owned(),

@@ -118,6 +118,7 @@ fn spec(
         allow_in_progress: false,
         keep_snapshots: false,
         roster: validate::roster(&config, environment, git, repository, &head),
+        wait_open_jobs: false,
         single: None,
         config_sha256: config.sha256,
         engine_version: env!("CARGO_PKG_VERSION").to_owned(),

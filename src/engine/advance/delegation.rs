@@ -18,7 +18,9 @@ pub(super) fn next(state: &State) -> Option<Event> {
         if record.closed.is_some() {
             return None;
         }
-        if let Some(Root::OfLoop(root, true)) = state.root_of(record.id) {
+        if let Some(Root::OfLoop(root, true)) = state.root_of(record.id)
+            && !root.role.writes()
+        {
             // What is left when an agent is done is ended: nobody reads it any more.
             let reason = format!("{PARENT_ENDED}: job {}", root.id);
             return Some(Event::JobClosed {

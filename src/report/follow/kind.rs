@@ -53,6 +53,7 @@ pub(super) fn requested(effect: &Effect) -> Kind {
                 attempt: dispatch.attempt,
             };
         }
+        Effect::AwaitJobs { .. } => "wait",
         Effect::Measure { .. } => "measure",
         Effect::Promote { .. } => "promote",
         Effect::Release => "release",
@@ -79,6 +80,7 @@ pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome) -> Kind {
             };
             delegate_ended(dispatch, outcome)
         }
+        Outcome::JobsAwaited => Kind::WaitEnded { in_time: false },
         Outcome::Measured { result } => {
             let Some(Effect::Measure { point, pinned, .. }) = requested else {
                 return unasked("measure");

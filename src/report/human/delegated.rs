@@ -44,6 +44,10 @@ pub(super) fn say(kind: &Kind) -> Option<String> {
             status,
             detail,
         } => format!("job {job} is closed, {status}: {}", text::line(detail)),
+        Kind::WaitEnded { in_time: true } => "the jobs that were waited for are over".to_owned(),
+        Kind::WaitEnded { in_time: false } => {
+            "jobs are still open after the wait: reviewers are told".to_owned()
+        }
         Kind::JobRedispatched { job } => format!("job {job} is dispatched once more"),
         Kind::RunStarted { .. }
         | Kind::RunResumed

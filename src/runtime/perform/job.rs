@@ -12,7 +12,7 @@ use crate::agent::human::{self, Console, Question};
 use crate::agent::job_folder::JobFolder;
 use crate::agent::{command, environment, profile};
 use crate::checks::{self, ChecksJob, ChecksOutcome};
-use crate::contract::delegation::sentence;
+use crate::contract::delegation::{sentence, table};
 use crate::contract::prompt::{self, ReviewPrompt};
 use crate::contract::{Expect, review};
 use crate::domain::agent::{Agent, AgentKind};
@@ -349,10 +349,12 @@ impl Assignment<'_> {
         u32::try_from(text.lines().count()).ok()
     }
 
-    /// How it passes a part of the job on; one that sees nothing of this machine cannot.
+    /// What was delegated before, and how it passes a part of its own job on; one that sees nothing of this machine cannot.
     fn sentence(&self) -> Result<String, Failure> {
-        sentence(self.job.id, &self.run.roster)
-            .map_err(|error| Failure::new(Code::Internal, error.to_string()))
+        let internal = |error: prompt::Error| Failure::new(Code::Internal, error.to_string());
+        let table = table(&self.state.sub_jobs()).map_err(internal)?;
+        let sentence = sentence(self.job.id, &self.run.roster).map_err(internal)?;
+        Ok(table + &sentence)
     }
 
     fn prompt(&self) -> Result<String, Failure> {

@@ -1,0 +1,234 @@
+//! A round waits for what was delegated while the change was written, within its bounds, and
+//! reviewers are told of the rest.
+
+use std::collections::BTreeMap;
+
+use run_loop::domain::delegation::{Closed, JobRequest};
+use run_loop::domain::effect::{Effect, Outcome};
+use run_loop::domain::event::Event;
+use run_loop::domain::id::{EffectId, JobId, MessageId};
+use run_loop::domain::isolation::EvidenceKind;
+use run_loop::domain::job::{Ended, Job, JobOutcome, Reading, Role};
+use run_loop::domain::slot::SlotName;
+use run_loop::domain::time::Timestamp;
+use run_loop::engine::{State, advance, fold};
+
+use crate::delegations::{Run, submission, world};
+use crate::world::{Motion, delegated, stamp};
+
+/// A run whose first round is void, with an open job that nobody is the parent of.
+fn void_round(wait: bool) -> (Run, JobId) {
+    let mut world = world();
+    world.motions = vec![
+        (Motion::Content(2), Motion::Still),
+        (Motion::Still, Motion::Still),
+    ];
+    let run = Run::start_in(world, |spec| spec.wait_open_jobs = wait);
+    let (mut run, _) = run.until_asked();
+    let job = run.submit(None, None).unwrap();
+    let others =
+        |effect: &Effect| !matches!(effect, Effect::Delegate { .. } | Effect::AwaitJobs { .. });
+    while run.state.rounds.is_empty() {
+        assert!(run.perform(others));
+    }
+    (run, job)
+}
+
+fn rounds(run: &Run) -> usize {
+    let opened = |event: &&Event| matches!(event, Event::RoundOpened { .. });
+    run.journal.iter().filter(opened).count()
+}
+
+fn wait(run: &Run) -> Option<(EffectId, Effect)> {
+    run.effect(|effect| matches!(effect, Effect::AwaitJobs { .. }))
+}
+
+/// T-117: `--wait-open-jobs` also waits for jobs without a parent; the wait ends with them.
+#[test]
+fn a_round_waits_for_open_jobs_where_it_is_told_to() {
+    let (run, _) = void_round(false);
+    assert_eq!((rounds(&run), wait(&run)), (2, None));
+    let (mut run, job) = void_round(true);
+    assert_eq!(rounds(&run), 1);
+    assert!(wait(&run).is_some());
+    run.ends(job, delegated(Ended::Exited { code: 0 }, true));
+    assert_eq!((rounds(&run), wait(&run)), (2, None));
+}
+
+/// T-101, T-110, T-118: the bound is the budget and 300 s more; what is open then is told, and is
+/// not waited for again.
+#[test]
+fn the_wait_is_bounded_and_not_paid_again() {
+    let (mut run, job) = void_round(true);
+    let (id, effect) = wait(&run).unwrap();
+    let Effect::AwaitJobs { jobs, until } = effect else {
+        unreachable!()
+    };
+    assert_eq!(jobs, [job]);
+    let at = run.state.stamp.unwrap().at;
+    assert!(until <= at.plus_seconds(60 + 300) && until > at.plus_seconds(60 + 299));
+    run.done(id, Outcome::JobsAwaited);
+    assert_eq!((rounds(&run), wait(&run)), (2, None));
+    assert_eq!(run.state.sub_jobs().unattributed, [job]);
+    assert!(run.state.awaited.contains(&job));
+}
+
+/// A run before its first round whose creator was asked and delegated these jobs.
+fn written(jobs: usize) -> (State, Vec<JobId>) {
+    let mut state = State::default();
+    let spec = Box::new(world().spec());
+    fold(
+        &mut state,
+        &Event::RunStarted {
+            stamp: stamp(1),
+            spec,
+        },
+    );
+    let asked = Job {
+        id: JobId::mint(&stamp(2), "implement"),
+        role: Role::Implement,
+        round: run_loop::domain::id::RoundNumber(1),
+        slot: SlotName::creator(),
+        rank: 0,
+        reason: run_loop::domain::job::AttemptReason::First,
+        attempt: 1,
+        nonce: "0123456789abcdef".to_owned(),
+        evidence: EvidenceKind::SourceTree,
+        deadline: Timestamp::from_millis(10),
+        budget: 60,
+    };
+    let parent = asked.id;
+    let effect = Box::new(Effect::RunJob { job: asked });
+    fold(
+        &mut state,
+        &Event::EffectRequested {
+            id: EffectId(1),
+            effect,
+        },
+    );
+    for number in 0..jobs {
+        let stamp = stamp(10 + number as u64);
+        fold(
+            &mut state,
+            &Event::JobRequested {
+                stamp,
+                message: MessageId::mint(&stamp, "message"),
+                from: None,
+                request: Box::new(JobRequest::Submit {
+                    submission: Box::new(submission(Some(parent))),
+                }),
+            },
+        );
+        let dispatched = advance(&state).unwrap();
+        fold(&mut state, &dispatched);
+    }
+    fold(
+        &mut state,
+        &Event::EffectDone {
+            stamp: stamp(100),
+            effect: EffectId(1),
+            outcome: Box::new(Outcome::JobEnded {
+                outcome: JobOutcome {
+                    ended: Ended::Exited { code: 0 },
+                    report: None,
+                    prompt: None,
+                    reading: Reading::Silent,
+                    started_at: Timestamp::from_millis(0),
+                    ended_at: Timestamp::from_millis(1),
+                },
+            }),
+        },
+    );
+    let ids = state.delegations.keys().copied().collect();
+    (state, ids)
+}
+
+/// T-017's first half, T-110: what a writer delegated goes on after it, in the source, and the
+/// next round waits for it.
+#[test]
+fn a_round_waits_for_what_a_writer_delegated() {
+    let (mut state, jobs) = written(2);
+    let Some(Event::EffectRequested { id, effect }) = advance(&state) else {
+        panic!("the round does not wait")
+    };
+    let Effect::AwaitJobs { jobs: awaited, .. } = &*effect else {
+        panic!("{effect:?}")
+    };
+    assert_eq!(*awaited, jobs);
+    assert_eq!(state.directory_of(jobs[0]).as_deref(), Some("/source"));
+    fold(&mut state, &Event::EffectRequested { id, effect });
+    assert_eq!(advance(&state), None);
+}
+
+/// T-105, T-111, T-112, T-113, T-116: the states of the table, with the reason by its first word.
+#[test]
+fn reviewers_are_told_how_each_sub_job_stands() {
+    let (mut state, jobs) = written(6);
+    let close = |state: &mut State, job, closed| {
+        fold(state, &Event::JobClosed { job, closed });
+    };
+    let error = |reason: &str| Closed::Error {
+        reason: reason.to_owned(),
+    };
+    let outcomes: BTreeMap<usize, Closed> = [
+        (1, error("agent_blocked: no `permission`\u{7}")),
+        (2, error("")),
+        (3, error("not_started: no program")),
+        (4, error("exited with 1")),
+        (
+            5,
+            Closed::Completed {
+                detail: String::new(),
+            },
+        ),
+    ]
+    .into();
+    for (index, closed) in outcomes {
+        close(&mut state, jobs[index], closed);
+        let effect = *state
+            .open
+            .iter()
+            .find(|(_, it)| matches!(it, Effect::Delegate { dispatch } if dispatch.job == jobs[index]))
+            .unwrap()
+            .0;
+        fold(
+            &mut state,
+            &Event::EffectDone {
+                stamp: stamp(200 + index as u64),
+                effect,
+                outcome: Box::new(delegated(Ended::Exited { code: 0 }, true)),
+            },
+        );
+    }
+    let told = state.sub_jobs();
+    let words: Vec<&str> = told.rows.iter().map(|row| row.state).collect();
+    let expected = [
+        "OPEN",
+        "CLOSED-UNCONFIRMED",
+        "CLOSED-UNCONFIRMED",
+        "NOT-DISPATCHED",
+        "error",
+        "completed",
+    ];
+    assert_eq!(words, expected);
+    assert_eq!(told.unconfirmed, 2);
+    // What an agent wrote is no markup in a prompt.
+    assert_eq!(told.rows[1].reason, "agent_blocked: no ?permission??");
+    let table = run_loop::contract::delegation::table(&told).unwrap();
+    assert_eq!(table.matches("\n| ").count(), 7, "{table}");
+    assert!(
+        table.contains("2 of them were closed without their own word"),
+        "{table}"
+    );
+    assert!(!table.contains("The rule for them"), "{table}");
+    let nothing = run_loop::contract::delegation::table(&State::default().sub_jobs());
+    assert_eq!(nothing.unwrap(), "");
+    let mut alone = told;
+    alone.rows.clear();
+    alone.unattributed.push(jobs[0]);
+    let table = run_loop::contract::delegation::table(&alone).unwrap();
+    assert!(
+        table.contains(&jobs[0].to_string()) && table.contains("The rule for them"),
+        "{table}"
+    );
+}
