@@ -74,17 +74,14 @@ pub fn validate(
     let config = load(&layers)?;
     rules::built(&config)?;
     if config.settings.review.base == BaseRule::Ancestor {
-        let rule = base::BaseRule::Ancestor;
-        base = base::resolve(&git, &repository, options.base.as_deref(), rule)?;
+        let (given, rule) = (options.base.as_deref(), base::BaseRule::Ancestor);
+        base = base::resolve(&git, &repository, given, rule)?;
     }
     let read_base = |path: &str| sources::at_base(&git, &repository.git_dir, &merge_base, path);
     // Relative paths never get here: they name programs of the repository.
     let find = |program: &str| find::program(program, environment.path(), Path::new("/"));
     let world = World {
-        repository: &[
-            repository.source_root.clone(),
-            repository.control_root.clone(),
-        ],
+        repository: &roots(&repository),
         read_base: &read_base,
         programs: Programs::Found(&find),
     };
@@ -190,6 +187,12 @@ pub(crate) fn base_alone(base_file: Option<File>) -> Result<Config, Failure> {
     })
 }
 
+/// The folders whose programs are never run as they lie there.
+fn roots(repository: &Repository) -> [PathBuf; 2] {
+    let (source, control) = (&repository.source_root, &repository.control_root);
+    [source.clone(), control.clone()]
+}
+
 /// The agents that a job may delegate to: every configured program that can be started here.
 pub(crate) fn roster(
     config: &Config,
@@ -200,12 +203,8 @@ pub(crate) fn roster(
 ) -> Vec<Agent> {
     let read_base = |path: &str| sources::at_base(git, &repository.git_dir, base, path);
     let find = |program: &str| find::program(program, environment.path(), Path::new("/"));
-    let roots = [
-        repository.source_root.clone(),
-        repository.control_root.clone(),
-    ];
     let world = World {
-        repository: &roots,
+        repository: &roots(repository),
         read_base: &read_base,
         programs: Programs::Found(&find),
     };

@@ -13,6 +13,10 @@ use crate::domain::severity::Severity;
 use crate::domain::slot::Slot;
 
 /// A run, as resolved by validation. Paths are absolute paths of this machine.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSpec {

@@ -203,19 +203,8 @@ fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             let result = result.clone();
             with_review(state, |review| Stage::Promoted { review, result });
         }
-        // The bound was reached; what is still open is told to the reviewers.
         (Effect::AwaitJobs { .. }, Outcome::JobsAwaited) => {}
-        (Effect::Release, Outcome::Released { .. }) => {
-            match &mut state.phase {
-                Phase::Closing { released, .. } => *released = true,
-                Phase::Unstarted
-                | Phase::Between { .. }
-                | Phase::Round { .. }
-                | Phase::RoundClosed
-                | Phase::Ended { .. } => state.given_back = true,
-            }
-            state.trees.clear();
-        }
+        (Effect::Release, Outcome::Released { .. }) => released(state),
         (
             Effect::Pin { .. }
             | Effect::MakeEvidence { .. }
@@ -240,6 +229,19 @@ fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             format!("effect {} came back as something else", id.0),
         ),
     }
+}
+
+/// Everything that the run held was given back.
+fn released(state: &mut State) {
+    match &mut state.phase {
+        Phase::Closing { released, .. } => *released = true,
+        Phase::Unstarted
+        | Phase::Between { .. }
+        | Phase::Round { .. }
+        | Phase::RoundClosed
+        | Phase::Ended { .. } => state.given_back = true,
+    }
+    state.trees.clear();
 }
 
 fn pinned(state: &mut State, result: &Done<Pin>) {

@@ -133,6 +133,7 @@ fn written(jobs: usize) -> (State, Vec<JobId>) {
                     report: None,
                     prompt: None,
                     reading: Reading::Silent,
+                    spent: run_loop::domain::spent::Spent::default(),
                     started_at: Timestamp::from_millis(0),
                     ended_at: Timestamp::from_millis(1),
                 },
