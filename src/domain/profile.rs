@@ -64,7 +64,7 @@ pub struct Profile {
     pub keys: Vec<String>,
     /// Exit codes that mean something.
     #[serde(default)]
-    pub exits: BTreeMap<i32, Trouble>,
+    pub exits: Vec<Exit>,
     /// Texts of its errors that mean something, the first that is found.
     #[serde(default)]
     pub errors: Vec<Said>,
@@ -99,6 +99,16 @@ pub struct Start {
     /// Files made for the job, by their paths in the folder `{files}`.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
+}
+
+/// An exit code, and what it means. No map: keys that are numbers do not survive the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Exit {
+    /// The code.
+    pub code: i32,
+    /// What it means.
+    pub means: Trouble,
 }
 
 /// A text that an error may hold, and what it means.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use run_loop::agent::environment::is_passable;
 use run_loop::config::profiles;
 use run_loop::config::sources::File;
-use run_loop::domain::agent::PromptChannel;
+use run_loop::domain::agent::{AgentKind, ProfileAgent, PromptChannel};
 use run_loop::domain::code::Code;
 
 use crate::recorded::profile;
@@ -55,6 +55,27 @@ fn every_embedded_profile_reads() {
         let by_argument = profile.prompt == PromptChannel::File;
         let names_it = profile.always.args.iter().any(|arg| arg == "{prompt}");
         assert_eq!(by_argument, names_it, "{name}");
+    }
+}
+
+/// A run's journal holds the profiles that it was started with, and resume reads them back.
+#[test]
+fn every_profile_survives_the_journal() {
+    for name in profiles::names() {
+        let kind = AgentKind::Profile(Box::new(ProfileAgent {
+            profile: profile(name),
+            program: "/bin/program".to_owned(),
+            args: Vec::new(),
+            model: None,
+            effort: Some("high".to_owned()),
+            env: Vec::new(),
+        }));
+        let text = serde_json::to_string(&kind).unwrap();
+        assert_eq!(
+            serde_json::from_str::<AgentKind>(&text).unwrap(),
+            kind,
+            "{name}"
+        );
     }
 }
 

@@ -140,6 +140,8 @@ fn nothing_is_obeyed(program: Program) {
         .texts_beside_prompts()
         .into_iter()
         .filter(|text| text.contains(WORD))
+        // What its profile says that it cannot switch off.
+        .filter(|text| program != Program::Gemini || !text.contains("tree/GEMINI.md ---"))
         .collect();
     assert_eq!(obeyed, Vec::<String>::new());
     ran.ends(0);

@@ -100,7 +100,11 @@ impl Trial {
         let installed = installed()?;
         // Titles and the like are asked for without our prompt.
         let script = json!({
-            "rules": [{"match": {"lacks": "Nonce: "}, "text": "A title"}],
+            "rules": [
+                {"match": {"lacks": "Nonce: "}, "text": "A title"},
+                // opencode asks for a title of the prompt itself.
+                {"match": {"api": "chat", "tools": false}, "text": "A title"},
+            ],
             "replies": replies,
         });
         let model = Model::start(&bench.repo.beside("model"), &script);

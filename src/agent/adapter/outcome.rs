@@ -32,7 +32,10 @@ pub fn ended(profile: &Profile, exited: Ended, account: &Account, stderr: &str) 
     };
     let trouble = said(profile, &words)
         .or_else(|| told.and_then(|told| told.trouble))
-        .or_else(|| profile.exits.get(&code).copied())
+        .or_else(|| {
+            let mut exits = profile.exits.iter();
+            exits.find(|exit| exit.code == code).map(|exit| exit.means)
+        })
         .or_else(|| said(profile, stderr))
         .unwrap_or(if code == 0 {
             Trouble::Unfinished
