@@ -35,3 +35,4 @@ pub mod summary;
 pub mod time;
 pub mod trouble;
 pub mod verdict;
+pub mod work;

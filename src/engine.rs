@@ -13,20 +13,24 @@ mod delegation;
 mod fold;
 mod input;
 mod invariants;
+mod ledger;
 mod on;
 mod review;
 mod state;
 mod sub_jobs;
 mod weigh;
+mod work;
 
 pub use advance::advance;
 pub use delegation::{DelegationRecord, JobStatus, Root};
 pub use fold::fold;
 pub use input::{Input, InputKind};
 pub use invariants::{Violation, check};
+pub use ledger::Bar;
 pub use review::{SlotProgress, SlotReview};
-pub use state::{Bar, JobRecord, Phase, Review, Stage, State};
+pub use state::{JobRecord, Phase, Review, Stage, State};
 pub use weigh::{Refusal, Weight, weigh};
+pub use work::{Asked, ClosedWork, WorkStage};
 
 use crate::domain::event::Event;
 

@@ -90,6 +90,7 @@ fn pair(number: u64, pin: &Pin) -> [Event; 2] {
             id,
             effect: Box::new(Effect::Pin {
                 round: RoundNumber(1),
+                work: None,
             }),
         },
         Event::EffectDone {

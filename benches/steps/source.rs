@@ -95,6 +95,7 @@ impl Source {
             &self.store,
             &self.spec,
             RoundNumber(2),
+            None,
         )
         .expect("a pin")
     }

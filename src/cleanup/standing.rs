@@ -139,6 +139,10 @@ fn read(entries: &[Entry]) -> (Dead, Option<String>) {
             | Event::ReviewOpened { .. }
             | Event::FindingRaised { .. }
             | Event::SlotRetried { .. }
+            | Event::WorkOpened { .. }
+            | Event::WorkRetried { .. }
+            | Event::FindingDisposed { .. }
+            | Event::WorkClosed { .. }
             | Event::SlotSettled { .. }
             | Event::RoundClosed { .. }
             | Event::RunClosing { .. }

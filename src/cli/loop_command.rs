@@ -35,7 +35,6 @@ pub(crate) fn run(
         )
     })?;
     let validated = validate(args, argv, environment, &stamp)?;
-    built(&validated)?;
     output::progress(&output::printable(&opening(&validated)));
     for notice in &validated.notices {
         output::note(notice);
@@ -54,18 +53,6 @@ pub(crate) fn run(
     let rim = rim(validated, store, artifacts, lock, mail, environment);
     let start = InputKind::Start(Box::new(spec));
     running::to_the_end(&state_folder, rim, journal, &[], start, format)
-}
-
-/// Refuses what validation understands and the engine cannot do yet.
-fn built(validated: &Validated) -> Result<(), Failure> {
-    if validated.spec.creator.is_none() {
-        return Ok(());
-    }
-    Err(Failure::new(
-        Code::NotBuilt,
-        "this version of run-loop only reviews: no agent writes yet",
-    )
-    .next(["run-loop", "--base", "main", "--review-only"]))
 }
 
 fn rim(

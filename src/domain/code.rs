@@ -191,12 +191,24 @@ codes! {
     CleanupIncomplete = "RL0506", ToolFailed;
     /// A job failed.
     JobFailed = "RL0507", ToolFailed;
+    /// A job left HEAD on another branch.
+    WorkElsewhere = "RL0508", ToolFailed;
+    /// A job left the source in a state that cannot be reviewed.
+    SourceLeftUnfit = "RL0509", ToolFailed;
+    /// The creator changed nothing.
+    NothingImplemented = "RL0510", ToolFailed;
+    /// The creator, the planner or the arbiter failed.
+    DelegationFailed = "RL0511", ToolFailed;
     /// A job could not be started, or its prompt not be written.
     JobNotStarted = "RL0601", NotStarted;
     /// A job's budget was spent.
     JobTimedOut = "RL0701", Limit;
     /// A job was waited for in vain.
     WaitTimedOut = "RL0702", Limit;
+    /// A whole turn of work changed nothing.
+    NoProgress = "RL0703", Limit;
+    /// A dispute has nobody who may rule on it.
+    ArbiterMissing = "RL0710", NeedsHuman;
     /// Interrupted.
     Interrupted = "RL0801", Interrupted;
     /// Terminated.

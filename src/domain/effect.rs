@@ -8,7 +8,7 @@ use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
-use crate::domain::job::{Job, JobOutcome};
+use crate::domain::job::{Job, JobOutcome, Role};
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::domain::slot::SlotName;
@@ -18,10 +18,13 @@ use crate::domain::time::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Effect {
-    /// Capture the source into the review store and measure it: a round opens.
+    /// Capture the source into the review store and measure it: a round opens, or a step of work.
     Pin {
-        /// The round.
+        /// The round, or the one that the work comes before.
         round: RoundNumber,
+        /// The step of work, where it is one: its snapshot is held beside the round's own.
+        #[serde(default)]
+        work: Option<Role>,
     },
     /// Make the evidence of the round from its two content trees.
     MakeEvidence {
@@ -84,6 +87,8 @@ pub enum Effect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MeasurePoint {
+    /// When a step of work has ended.
+    AfterWork,
     /// When the last report is sealed.
     Sealed,
     /// Right before promotion.

@@ -6,15 +6,16 @@ use crate::domain::delegation::{Closed, Fence, JobRequest};
 use crate::domain::effect::{Effect, Outcome};
 use crate::domain::end::End;
 use crate::domain::failure::Failure;
-use crate::domain::finding::Finding;
-use crate::domain::id::{EffectId, JobId, MessageId, RoundNumber};
+use crate::domain::finding::{Disposition, Finding};
+use crate::domain::id::{EffectId, FindingId, JobId, MessageId, RoundNumber};
 use crate::domain::identity::Trip;
-use crate::domain::job::AttemptReason;
+use crate::domain::job::{AttemptReason, Reply};
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::domain::time::Stamp;
 use crate::domain::verdict::PassedBy;
+use crate::domain::work::Work;
 
 /// One fact. The first five record an input and carry its stamp; the others were decided from
 /// the facts before them.
@@ -119,6 +120,41 @@ pub enum Event {
         slot: SlotName,
         /// How it stands.
         settlement: Settlement,
+    },
+    /// A step of work opened.
+    WorkOpened {
+        /// Which.
+        work: Work,
+    },
+    /// A step of work is asked again: once for the form of its answer, and as often as the run
+    /// was interrupted while it ran.
+    WorkRetried {
+        /// Why.
+        reason: AttemptReason,
+        /// How the last attempt ended, for people.
+        ending: String,
+    },
+    /// What became of a finding.
+    FindingDisposed {
+        /// The finding.
+        finding: FindingId,
+        /// What became of it.
+        disposition: Disposition,
+        /// The job that says so.
+        job: JobId,
+        /// Why, in its words.
+        note: String,
+    },
+    /// A step of work is over.
+    WorkClosed {
+        /// Its job.
+        job: JobId,
+        /// What it handed over; `None` where it gave no answer that counts.
+        reply: Option<Reply>,
+        /// Whether the content is another one now.
+        changed: bool,
+        /// Paths that had uncommitted edits before and have lost them.
+        lost: Vec<RepoPath>,
     },
     /// A round closed.
     RoundClosed {

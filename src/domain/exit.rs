@@ -18,10 +18,12 @@ pub enum Exit {
     Stale,
     /// 5: no verdict, or evidence is missing.
     Inconclusive,
-    /// 6: our own tools failed: git outside measuring, the journal, promotion.
+    /// 6: the creator, the planner or our own tools failed.
     ToolFailed,
     /// 7: a limit was reached: time, cost, no progress.
     Limit,
+    /// 8: a human must decide.
+    NeedsHuman,
     /// 126: a job could not be started, or its prompt not be written.
     NotStarted,
     /// 130: interrupted by SIGINT.
@@ -32,7 +34,7 @@ pub enum Exit {
 
 impl Exit {
     /// Every exit, in the order of its code.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Approved,
         Self::NotPass,
         Self::Usage,
@@ -41,6 +43,7 @@ impl Exit {
         Self::Inconclusive,
         Self::ToolFailed,
         Self::Limit,
+        Self::NeedsHuman,
         Self::NotStarted,
         Self::Interrupted,
         Self::Terminated,
@@ -58,6 +61,7 @@ impl Exit {
             Self::Inconclusive => 5,
             Self::ToolFailed => 6,
             Self::Limit => 7,
+            Self::NeedsHuman => 8,
             Self::NotStarted => 126,
             Self::Interrupted => 130,
             Self::Terminated => 143,

@@ -79,3 +79,20 @@ pub enum Disposition {
     /// It is left for later.
     Deferred,
 }
+
+impl Disposition {
+    /// The lower-case name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Fixed => "fixed",
+            Self::Refuted => "refuted",
+            Self::Withdrawn => "withdrawn",
+            Self::Upheld => "upheld",
+            Self::Sustained => "sustained",
+            Self::Overruled => "overruled",
+            Self::Deferred => "deferred",
+        }
+    }
+}

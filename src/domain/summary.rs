@@ -143,6 +143,9 @@ impl Summary {
             | Event::JobClosed { .. }
             | Event::WaitEnded { .. }
             | Event::ReviewOpened { .. }
+            | Event::WorkOpened { .. }
+            | Event::WorkRetried { .. }
+            | Event::WorkClosed { .. }
             | Event::SlotRetried { .. } => {}
             Event::RoundOpened { round } => self.rounds.push(Round::new(*round)),
             Event::EffectRequested { id, effect } => {
@@ -164,6 +167,15 @@ impl Summary {
                 self.done(requested.as_ref(), outcome);
             }
             Event::FindingRaised { finding } => self.findings.push((**finding).clone()),
+            Event::FindingDisposed {
+                finding,
+                disposition,
+                ..
+            } => {
+                if let Some(known) = self.findings.iter_mut().find(|known| known.id == *finding) {
+                    known.disposition = *disposition;
+                }
+            }
             Event::SlotSettled {
                 round,
                 slot,
@@ -190,7 +202,7 @@ impl Summary {
             Outcome::Pinned {
                 result: Done::Ok(pin),
             } => {
-                if let Some(Effect::Pin { round }) = requested
+                if let Some(Effect::Pin { round, work: None }) = requested
                     && let Some(round) = self.round_mut(*round)
                 {
                     round.pin = Some(pin.clone());

@@ -3,12 +3,14 @@
 //! Every decision is made from folded facts alone, so it does not matter whether they were just
 //! folded or read back from a journal.
 
+mod agenda;
 mod close;
 mod delegation;
 mod hold;
 mod round;
 mod slot;
 pub(super) mod verdict;
+mod work;
 
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
@@ -24,7 +26,7 @@ pub fn advance(state: &State) -> Option<Event> {
     if state.is_being_put_aside() {
         return close::put_aside(state);
     }
-    if let Phase::Between { .. } | Phase::Round { .. } | Phase::RoundClosed = &state.phase
+    if let Phase::Between | Phase::Work { .. } | Phase::Round { .. } = &state.phase
         && let Some(event) = delegation::next(state)
     {
         return Some(event);
@@ -32,9 +34,9 @@ pub fn advance(state: &State) -> Option<Event> {
     let due = match &state.phase {
         // It waits for its start, or is over.
         Phase::Unstarted | Phase::Ended { .. } => None,
-        Phase::Between { next } => round::next(state, *next),
+        Phase::Between => agenda::next(state),
+        Phase::Work { work, stage } => work::stage(state, work, stage),
         Phase::Round { number, stage } => round::stage(state, *number, stage),
-        Phase::RoundClosed => close::after_round(state),
         Phase::Closing { end, released } => close::closing(state, end, *released),
     };
     if !matches!(due, Some(Event::RoundOpened { .. })) {

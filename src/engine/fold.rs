@@ -13,25 +13,28 @@ use crate::domain::failure::Failure;
 use crate::domain::id::{EffectId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{AttemptReason, Job, JobOutcome};
-use crate::domain::slot::SlotName;
+use crate::domain::slot::{Slot, SlotName};
 use crate::domain::time::Stamp;
 use crate::engine::advance::verdict::claims_not_pass;
+use crate::engine::ledger::Bar;
 use crate::engine::review::{SlotProgress, SlotReview};
-use crate::engine::state::{Bar, ClosedRound, JobRecord, Phase, Review, Stage, State};
+use crate::engine::state::{ClosedRound, JobRecord, Phase, Review, Stage, State};
+use crate::engine::work::WorkStage;
+
+mod work;
 
 /// Folds one event into the state.
 ///
 /// A case that cannot be (an outcome of another type than its effect, an event of a round that is
 /// not under way) sets [`State::fault`], which ends the run; it is never passed over.
+#[expect(clippy::too_many_lines, reason = "one arm for each event")]
 pub fn fold(state: &mut State, event: &Event) {
     match event {
         Event::RunStarted { stamp, spec } => {
             state.stamp = Some(*stamp);
             state.started_at = Some(stamp.at);
             state.run = Some(Arc::new((**spec).clone()));
-            state.phase = Phase::Between {
-                next: RoundNumber(1),
-            };
+            state.phase = Phase::Between;
             if let Some(submission) = &spec.single {
                 delegation::submitted(state, stamp, "the run", submission);
             }
@@ -65,6 +68,28 @@ pub fn fold(state: &mut State, event: &Event) {
         }
         Event::EffectRequested { id, effect } => effect_requested(state, *id, effect),
         Event::ReviewOpened { .. } => review_opened(state),
+        Event::WorkOpened { work } => {
+            let stage = Box::new(WorkStage::Opened);
+            state.phase = Phase::Work {
+                work: work.clone(),
+                stage,
+            };
+        }
+        Event::WorkRetried { reason, .. } => work::retried(state, reason),
+        Event::FindingDisposed {
+            finding,
+            disposition,
+            job,
+            note,
+        } => {
+            work::disposed(state, *job, *finding, *disposition, note);
+        }
+        Event::WorkClosed {
+            job,
+            reply,
+            changed,
+            ..
+        } => work::closed(state, *job, reply.as_ref(), *changed),
         Event::FindingRaised { finding } => state.findings.push((**finding).clone()),
         Event::SlotRetried {
             slot,
@@ -107,6 +132,7 @@ fn resumed(state: &mut State, stamp: Stamp) {
     state
         .open
         .retain(|_, effect| !matches!(effect, Effect::Promote { .. } | Effect::Release));
+    work::resumed(state);
     let Phase::Round { stage, .. } = &mut state.phase else {
         return;
     };
@@ -127,6 +153,14 @@ fn resumed(state: &mut State, stamp: Stamp) {
 fn effect_requested(state: &mut State, id: EffectId, effect: &Effect) {
     state.requested = state.requested.max(id.0);
     state.open.insert(id, effect.clone());
+    // What is delegated or given back belongs to no step.
+    let of_step = !matches!(
+        effect,
+        Effect::Release | Effect::Delegate { .. } | Effect::AwaitJobs { .. }
+    );
+    if matches!(state.phase, Phase::Work { .. }) && of_step {
+        return work::requested(state, effect);
+    }
     match effect {
         Effect::Pin { .. } => set_stage(state, Stage::Pinning),
         Effect::MakeEvidence { pin, .. } => set_stage(state, Stage::Gathering { pin: pin.clone() }),
@@ -157,6 +191,7 @@ fn effect_requested(state: &mut State, id: EffectId, effect: &Effect) {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one arm for each effect")]
 fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
     let Some(effect) = state.open.remove(&id) else {
         return fault(
@@ -164,6 +199,13 @@ fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             format!("an outcome for effect {} that is not open", id.0),
         );
     };
+    let of_step = !matches!(
+        effect,
+        Effect::Release | Effect::Delegate { .. } | Effect::AwaitJobs { .. }
+    );
+    if matches!(state.phase, Phase::Work { .. }) && of_step {
+        return work::done(state, id, &effect, outcome);
+    }
     match (&effect, outcome) {
         (Effect::Pin { .. }, Outcome::Pinned { result }) => pinned(state, result),
         (Effect::MakeEvidence { pin, .. }, Outcome::EvidenceMade { result }) => {
@@ -236,9 +278,9 @@ fn released(state: &mut State) {
     match &mut state.phase {
         Phase::Closing { released, .. } => *released = true,
         Phase::Unstarted
-        | Phase::Between { .. }
+        | Phase::Between
+        | Phase::Work { .. }
         | Phase::Round { .. }
-        | Phase::RoundClosed
         | Phase::Ended { .. } => state.given_back = true,
     }
     state.trees.clear();
@@ -278,10 +320,19 @@ fn review_opened(state: &mut State) {
     else {
         return fault(state, "a review opened without evidence");
     };
+    // On the very identity of the last round its passes stand; the others are asked again, or
+    // pass by what became of their findings.
+    let before = state.same_as_last(pin);
+    let carried = |slot: &Slot| {
+        let place = before.and_then(|round| round.slots.get(&slot.name));
+        place
+            .filter(|place| matches!(place.settlement(), Some(Settlement::Passed { .. })))
+            .cloned()
+    };
     let slots = run
         .panel
         .iter()
-        .map(|slot| (slot.name.clone(), SlotReview::default()))
+        .map(|slot| (slot.name.clone(), carried(slot).unwrap_or_default()))
         .collect();
     let review = Review {
         pin: pin.clone(),
@@ -343,6 +394,26 @@ fn slot_settled(state: &mut State, slot: &SlotName, settlement: &Settlement) {
 }
 
 fn round_closed(state: &mut State, number: RoundNumber, result: &RoundResult) {
+    let untouched = match stage_of(state) {
+        Some(Stage::Measured {
+            review,
+            result: Done::Ok(measured),
+            ..
+        }) => measured.drift_from(&review.pin).trips.is_empty(),
+        Some(Stage::Promoted { .. }) => true,
+        Some(
+            Stage::Opened
+            | Stage::Pinning
+            | Stage::Pinned { .. }
+            | Stage::Gathering { .. }
+            | Stage::Gathered { .. }
+            | Stage::Reviewing { .. }
+            | Stage::Measuring { .. }
+            | Stage::Measured { .. }
+            | Stage::Promoting { .. },
+        )
+        | None => false,
+    };
     let review = state.review().cloned();
     let (pin, slots) = review.map_or_else(
         || (None, BTreeMap::new()),
@@ -353,15 +424,9 @@ fn round_closed(state: &mut State, number: RoundNumber, result: &RoundResult) {
         pin,
         slots,
         result: result.clone(),
+        untouched,
     });
-    state.phase = match result {
-        RoundResult::Stale { .. } => Phase::Between {
-            next: RoundNumber(number.0 + 1),
-        },
-        RoundResult::Passed | RoundResult::NotPassed | RoundResult::Inconclusive { .. } => {
-            Phase::RoundClosed
-        }
-    };
+    state.phase = Phase::Between;
 }
 
 fn promote_requested(state: &mut State) {
@@ -381,8 +446,8 @@ fn stage_of(state: &State) -> Option<&Stage> {
     match &state.phase {
         Phase::Round { stage, .. } => Some(stage),
         Phase::Unstarted
-        | Phase::Between { .. }
-        | Phase::RoundClosed
+        | Phase::Between
+        | Phase::Work { .. }
         | Phase::Closing { .. }
         | Phase::Ended { .. } => None,
     }
@@ -411,6 +476,6 @@ fn with_slot(state: &mut State, slot: &SlotName, change: impl FnOnce(&mut SlotRe
     }
 }
 
-fn fault(state: &mut State, message: impl Into<String>) {
+pub(super) fn fault(state: &mut State, message: impl Into<String>) {
     state.fault = Some(Failure::new(Code::Internal, message));
 }

@@ -24,9 +24,9 @@ pub fn check(state: &State) -> Result<(), Violation> {
             end: End::Approved { .. },
         } => true,
         Phase::Unstarted
-        | Phase::Between { .. }
+        | Phase::Between
+        | Phase::Work { .. }
         | Phase::Round { .. }
-        | Phase::RoundClosed
         | Phase::Closing { .. }
         | Phase::Ended { .. } => false,
     };
@@ -47,6 +47,9 @@ pub fn check(state: &State) -> Result<(), Violation> {
         if passed.count() == 0 {
             return broken("a run was approved that nobody passed");
         }
+        if state.findings.iter().any(State::stands) {
+            return broken("a run was approved with a blocking finding that stands");
+        }
         if state.is_barred(pin, None).is_some() {
             return broken("a run was approved on an identity that a claim bars");
         }
@@ -64,9 +67,7 @@ pub fn check(state: &State) -> Result<(), Violation> {
     let stage_promotes = match &state.phase {
         Phase::Round { stage, .. } => matches!(**stage, Stage::Promoting { .. }),
         Phase::Closing { .. } => true,
-        Phase::Unstarted | Phase::Between { .. } | Phase::RoundClosed | Phase::Ended { .. } => {
-            false
-        }
+        Phase::Unstarted | Phase::Between | Phase::Work { .. } | Phase::Ended { .. } => false,
     };
     if promoting && !stage_promotes {
         return broken("a promotion is open outside its stage");

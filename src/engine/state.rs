@@ -9,15 +9,17 @@ use crate::domain::event::{RoundResult, StopCause};
 use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
 use crate::domain::finding::Finding;
-use crate::domain::id::{EffectId, JobId, MessageId, RoundNumber};
+use crate::domain::id::{EffectId, FindingId, JobId, MessageId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome};
-use crate::domain::oid::Oid;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::domain::time::{Stamp, Timestamp};
+use crate::domain::work::Work;
 use crate::engine::delegation::DelegationRecord;
+use crate::engine::ledger::Bar;
 use crate::engine::review::SlotReview;
+use crate::engine::work::{ClosedWork, WorkStage};
 
 /// A run, as its journal tells it.
 ///
@@ -53,6 +55,14 @@ pub struct State {
     pub bars: Vec<Bar>,
     /// Rounds that closed.
     pub rounds: Vec<ClosedRound>,
+    /// Steps of work that are over.
+    pub works: Vec<ClosedWork>,
+    /// The job whose report is the plan in force.
+    pub plan: Option<JobId>,
+    /// What the creator and the reviewers said of a finding, in order.
+    pub notes: BTreeMap<FindingId, Vec<String>>,
+    /// Which job disposed of which finding.
+    pub disposed: BTreeSet<(JobId, FindingId)>,
     /// Who asked the run to stop.
     pub stop: Option<StopCause>,
     /// Whether everything was given back since the run was asked to stop.
@@ -76,19 +86,6 @@ pub struct JobRecord {
     pub outcome: Option<JobOutcome>,
 }
 
-/// A claim of NOT PASS, valid or not, on an identity: it bars PASS there (design, section 6).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bar {
-    /// The identity's base.
-    pub base: Oid,
-    /// The identity's content tree.
-    pub content_tree: Oid,
-    /// Who claimed it.
-    pub slot: SlotName,
-    /// In which job.
-    pub job: JobId,
-}
-
 /// A closed round.
 #[derive(Debug, Clone)]
 pub struct ClosedRound {
@@ -100,6 +97,9 @@ pub struct ClosedRound {
     pub slots: BTreeMap<SlotName, SlotReview>,
     /// Its result.
     pub result: RoundResult,
+    /// Whether its last measurement found that nobody touched what agents must not touch. Where
+    /// somebody did, its approvals are void whatever else it says.
+    pub untouched: bool,
 }
 
 /// Where a run stands.
@@ -108,10 +108,14 @@ pub enum Phase {
     /// No event yet.
     #[default]
     Unstarted,
-    /// Between rounds; this one comes next.
-    Between {
-        /// The next round.
-        next: RoundNumber,
+    /// Between steps: the agenda says what comes next.
+    Between,
+    /// In a step of work.
+    Work {
+        /// Which.
+        work: Work,
+        /// How far it came.
+        stage: Box<WorkStage>,
     },
     /// In a round.
     Round {
@@ -120,8 +124,6 @@ pub enum Phase {
         /// How far it came.
         stage: Box<Stage>,
     },
-    /// A round closed; what follows is not decided yet.
-    RoundClosed,
     /// Winding up: what runs is stopped, what is held is given back.
     Closing {
         /// How the run will end.
@@ -245,7 +247,7 @@ impl State {
             Phase::Round { stage, .. } => {
                 !matches!(**stage, Stage::Promoting { .. } | Stage::Promoted { .. })
             }
-            Phase::Between { .. } | Phase::RoundClosed => true,
+            Phase::Between | Phase::Work { .. } => true,
             Phase::Unstarted | Phase::Closing { .. } | Phase::Ended { .. } => false,
         };
         interrupted && undecided && self.promotion.is_none() && self.fault.is_none()
@@ -261,9 +263,9 @@ impl State {
         match &self.phase {
             Phase::Ended { end } => Some(end),
             Phase::Unstarted
-            | Phase::Between { .. }
+            | Phase::Between
+            | Phase::Work { .. }
             | Phase::Round { .. }
-            | Phase::RoundClosed
             | Phase::Closing { .. } => None,
         }
     }
@@ -285,14 +287,5 @@ impl State {
             | Stage::Gathering { .. }
             | Stage::Gathered { .. } => None,
         }
-    }
-    /// Whether somebody's claim bars PASS on this identity; of one slot, or of any.
-    #[must_use]
-    pub fn is_barred(&self, pin: &Pin, slot: Option<&SlotName>) -> Option<&Bar> {
-        self.bars.iter().find(|bar| {
-            bar.base == pin.identity.base
-                && bar.content_tree == pin.identity.content_tree
-                && slot.is_none_or(|slot| *slot == bar.slot)
-        })
     }
 }

@@ -4,6 +4,7 @@ use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::{Identity, Pin};
+use crate::domain::job::Role;
 use crate::domain::oid::Oid;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::git::base::{apart, count, merge_base, not_ancestor, stale_notice};
@@ -35,6 +36,7 @@ pub fn pin(
     store: &ReviewStore,
     spec: &RunSpec,
     round: RoundNumber,
+    work: Option<Role>,
 ) -> Result<Pin, Failure> {
     let pinning = Pinning {
         git,
@@ -52,8 +54,12 @@ pub fn pin(
             .extend(stale_notice(git, &repo.git_dir, resolved)?);
     }
     let packed = pack(git, store, &pin.snapshot, &pin.identity.base)?;
-    store.hold(&format!("{}/{round}", spec.loop_id), &pin.snapshot, &packed)?;
-    if spec.keep_snapshots {
+    let name = match work {
+        Some(role) => format!("{}/{round}-{}", spec.loop_id, role.as_str()),
+        None => format!("{}/{round}", spec.loop_id),
+    };
+    store.hold(&name, &pin.snapshot, &packed)?;
+    if work.is_none() && spec.keep_snapshots {
         let name = format!("refs/run-loop/{}/{round}", spec.loop_id);
         keep(git, repo, store, &name, &pin)?;
     }

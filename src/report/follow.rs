@@ -67,6 +67,7 @@ impl Follower {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each kind of event")]
     fn tell(&self, event: &Event) -> (About, Kind) {
         match event {
             Event::RunStarted { spec, .. } => (About::default(), kind::started(spec)),
@@ -122,6 +123,52 @@ impl Follower {
                 self.about_job(finding.round, &finding.slot, finding.job),
                 Kind::FindingRaised {
                     finding: PublicFinding::from(&**finding),
+                },
+            ),
+            Event::WorkOpened { work } => {
+                let about = About {
+                    slot: Some(work.slot.clone()),
+                    ..About::default()
+                };
+                (
+                    about,
+                    Kind::WorkOpened {
+                        role: work.role.as_str(),
+                    },
+                )
+            }
+            Event::WorkRetried { reason, ending } => {
+                let reason = match reason {
+                    AttemptReason::ReAsk { .. } => "re_ask",
+                    AttemptReason::Fresh | AttemptReason::First => "again",
+                };
+                let ending = ending.clone();
+                (About::default(), Kind::WorkRetried { reason, ending })
+            }
+            Event::FindingDisposed {
+                finding,
+                disposition,
+                note,
+                ..
+            } => (
+                About::default(),
+                Kind::FindingDisposed {
+                    finding: *finding,
+                    disposition: *disposition,
+                    note: note.clone(),
+                },
+            ),
+            Event::WorkClosed {
+                reply,
+                changed,
+                lost,
+                ..
+            } => (
+                About::default(),
+                Kind::WorkClosed {
+                    answered: reply.is_some(),
+                    changed: *changed,
+                    lost: lost.clone(),
                 },
             ),
             Event::SlotSettled {
@@ -186,7 +233,7 @@ impl Follower {
 
     fn about_effect(&self, effect: &Effect) -> About {
         match effect {
-            Effect::Pin { round }
+            Effect::Pin { round, .. }
             | Effect::MakeEvidence { round, .. }
             | Effect::Measure { round, .. }
             | Effect::Promote { round } => About::round(*round),

@@ -2,6 +2,7 @@
 
 mod delegated;
 
+use crate::domain::finding::Disposition;
 use crate::domain::severity::Severity;
 use crate::domain::verdict::{PassedBy, Verdict};
 use crate::report::public::{Kind, PublicEvent, PublicFinding};
@@ -23,6 +24,7 @@ pub fn lines(event: &PublicEvent) -> Option<String> {
     })
 }
 
+#[expect(clippy::too_many_lines, reason = "one arm for each kind of event")]
 fn say(event: &PublicEvent) -> Option<String> {
     Some(match &event.event {
         Kind::RunStarted {
@@ -67,6 +69,43 @@ fn say(event: &PublicEvent) -> Option<String> {
                 _ => "asked as the fallback",
             };
             format!("{again}: {}", text::line(ending))
+        }
+        Kind::WorkOpened { role } => (*role).to_owned(),
+        Kind::WorkRetried { reason, ending } => {
+            let again = if *reason == "re_ask" {
+                "asked once more for a valid answer"
+            } else {
+                "asked again"
+            };
+            format!("{again}: {}", text::line(ending))
+        }
+        Kind::FindingDisposed {
+            finding,
+            disposition,
+            note,
+        } => {
+            format!("{finding} {}: {}", disposition.as_str(), text::line(note))
+        }
+        Kind::WorkClosed {
+            answered,
+            changed,
+            lost,
+        } => {
+            let answer = if *answered {
+                "answered"
+            } else {
+                "gave no answer that counts"
+            };
+            let content = if *changed {
+                "the content changed"
+            } else {
+                "the content did not change"
+            };
+            let lost = match lost.len() {
+                0 => String::new(),
+                count => format!("; {count} file(s) lost their uncommitted edits"),
+            };
+            format!("{answer}; {content}{lost}")
         }
         Kind::FindingRaised { finding } => finding_line(finding),
         Kind::SlotSettled {
@@ -116,7 +155,8 @@ fn pinned(event: &PublicEvent) -> Option<String> {
     else {
         return None;
     };
-    let tree = event.tree.as_ref().map_or("?", |tree| tree.as_str());
+    // What is pinned before a step of work is under no review yet.
+    let tree = event.tree.as_ref()?;
     let edits = if *dirty {
         ", with uncommitted edits"
     } else {
@@ -171,6 +211,7 @@ fn job_ended(kind: &Kind) -> Option<String> {
     let said = match (*reading, verdict) {
         ("review", Some(verdict)) => format!("says {verdict}, {}", counted(*findings, "finding")),
         ("review", None) => "its report does not count".to_owned(),
+        ("reply", _) => "answered".to_owned(),
         ("invalid", _) => format!("invalid report: {}", text::line(&problems.join("; "))),
         _ => "no report".to_owned(),
     };
@@ -226,8 +267,13 @@ pub fn finding_line(finding: &PublicFinding) -> String {
         ""
     };
     let place = place(finding).map_or_else(String::new, |place| format!(" {place}"));
+    let settled = if finding.disposition == Disposition::Open {
+        String::new()
+    } else {
+        format!(", {}", finding.disposition.as_str())
+    };
     format!(
-        "{} {}{blocking}{old}{place}: {}",
+        "{} {}{blocking}{old}{settled}{place}: {}",
         finding.id,
         severity(finding.severity),
         text::line(&finding.title)

@@ -150,7 +150,7 @@ pub enum Kind {
         milliseconds: i64,
         /// The report's hash in the artifacts.
         report_sha256: Option<Digest>,
-        /// `review`, `invalid` or `silent`.
+        /// `review`, `reply`, `invalid` or `silent`.
         reading: &'static str,
         /// The verdict, of a valid report only.
         verdict: Option<Verdict>,
@@ -232,6 +232,37 @@ pub enum Kind {
         /// The finding.
         finding: PublicFinding,
     },
+    /// A step of work opened: planning, writing, ruling.
+    WorkOpened {
+        /// `plan`, `challenge`, `refine`, `implement`, `correct`, `readjudicate`, `arbitrate` or
+        /// `comply`.
+        role: &'static str,
+    },
+    /// A step of work is asked again.
+    WorkRetried {
+        /// `re_ask` for the form of its answer, or `again` after an interruption.
+        reason: &'static str,
+        /// How the attempt before ended.
+        ending: String,
+    },
+    /// What became of a finding.
+    FindingDisposed {
+        /// The finding.
+        finding: FindingId,
+        /// What became of it.
+        disposition: Disposition,
+        /// Why.
+        note: String,
+    },
+    /// A step of work is over.
+    WorkClosed {
+        /// Whether it gave an answer that counts.
+        answered: bool,
+        /// Whether the content is another one now.
+        changed: bool,
+        /// Paths that had uncommitted edits before and have lost them.
+        lost: Vec<RepoPath>,
+    },
     /// The slot will not be asked again in this round.
     SlotSettled {
         /// Its verdict; none is neither.
@@ -245,7 +276,7 @@ pub enum Kind {
     },
     /// The source was measured again.
     Measured {
-        /// `sealed` or `before_promotion`.
+        /// `after_work`, `sealed` or `before_promotion`.
         point: &'static str,
         /// The content tree now.
         content_tree: Oid,

@@ -19,6 +19,7 @@ use crate::engine::{Input, InputKind, State, fold, step};
 use crate::runtime::clock;
 use crate::runtime::messages::{Messages, Taken};
 use crate::runtime::perform;
+use crate::runtime::restore;
 use crate::runtime::rim::Rim;
 use crate::runtime::signals::Signals;
 use crate::store::journal::Journal;
@@ -84,10 +85,14 @@ pub async fn drive(
         for taken in inputs.drain(..) {
             let weighed = Messages::weigh(state, &taken);
             let (input, letter) = taken.split();
-            if let Err(failure) = take(journal, state, input, observer) {
-                finished.close();
-                performing.abandon().await;
-                return Err(failure);
+            let before = state.clone();
+            match take(journal, state, input, observer) {
+                Ok(events) => restore::lost(&performing.rim, &before, &events, observer),
+                Err(failure) => {
+                    finished.close();
+                    performing.abandon().await;
+                    return Err(failure);
+                }
             }
             // Who is answered finds the job shown.
             messages.show(state);
@@ -139,13 +144,13 @@ fn rest(state: &State) -> Option<End> {
     state.end().cloned().or_else(aside)
 }
 
-/// Takes one input: steps, journals, folds, tells.
+/// Takes one input: steps, journals, folds, tells. Gives what was journaled.
 pub(super) fn take(
     journal: &mut Journal,
     state: &mut State,
     kind: InputKind,
     observer: &mut dyn Observer,
-) -> Result<(), Failure> {
+) -> Result<Vec<Event>, Failure> {
     let stamp = clock::stamp().map_err(|error| {
         Failure::new(
             Code::Internal,
@@ -158,7 +163,7 @@ pub(super) fn take(
         fold(state, event);
         observer.event(state, event);
     }
-    Ok(())
+    Ok(events)
 }
 
 impl Performing {

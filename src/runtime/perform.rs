@@ -6,6 +6,7 @@ mod evidence;
 mod job;
 mod measure;
 mod pin;
+mod plan;
 mod promote;
 mod release;
 mod tree;
@@ -32,8 +33,8 @@ pub(super) async fn perform(
     kill: CancellationToken,
 ) -> Outcome {
     match effect {
-        Effect::Pin { round } => Outcome::Pinned {
-            result: in_thread(move || pin::perform(&rim, run_of(&state)?, round)).await,
+        Effect::Pin { round, work } => Outcome::Pinned {
+            result: in_thread(move || pin::perform(&rim, run_of(&state)?, round, work)).await,
         },
         Effect::MakeEvidence {
             round,

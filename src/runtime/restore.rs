@@ -4,12 +4,13 @@ use crate::domain::code::Code;
 use crate::domain::delegation::JobRequest;
 use crate::domain::effect::{Done, Effect, Outcome};
 use crate::domain::event::Event;
-use crate::domain::failure::Failure;
+use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::Pin;
 use crate::domain::job::Stored;
 use crate::engine::{Phase, State};
-use crate::git::{evidence, snapshot};
+use crate::git::{evidence, restore, snapshot};
+use crate::runtime::drive::Observer;
 use crate::runtime::rim::Rim;
 use crate::store::{Artifacts, Entry};
 
@@ -56,11 +57,33 @@ fn named_by(event: &Event) -> Vec<&Stored> {
         | Event::ReviewOpened { .. }
         | Event::FindingRaised { .. }
         | Event::SlotRetried { .. }
+        | Event::WorkOpened { .. }
+        | Event::WorkRetried { .. }
+        | Event::FindingDisposed { .. }
+        | Event::WorkClosed { .. }
         | Event::SlotSettled { .. }
         | Event::RoundClosed { .. }
         | Event::RunClosing { .. }
         | Event::RunSuspended { .. }
         | Event::RunEnded { .. } => Vec::new(),
+    }
+}
+
+/// Tells which uncommitted edits a step of work lost, each with the command that prints it as it was.
+pub(super) fn lost(rim: &Rim, before: &State, events: &[Event], observer: &mut dyn Observer) {
+    let Some((work, pin)) = before.work() else {
+        return;
+    };
+    for event in events {
+        if let Event::WorkClosed { lost, .. } = event {
+            for path in lost {
+                let command = NextCommand(restore::command(rim.store.git_dir(), pin, path));
+                observer.note(&format!(
+                    "the {} job lost the uncommitted edits of {path}; they are printed by: {command}",
+                    work.role.as_str()
+                ));
+            }
+        }
     }
 }
 
@@ -80,7 +103,7 @@ pub fn evidence(rim: &Rim, state: &State, entries: &[Entry]) -> Result<(), Failu
     let make = || evidence::make(&rim.git, &rim.store, pin, &run.review, seed, &folder);
     let made = make().or_else(|failure| {
         // The review store may have lost the snapshot; the source may still hold its content.
-        let again = snapshot::pin(&rim.git, &rim.repository, &rim.store, run, *number)?;
+        let again = snapshot::pin(&rim.git, &rim.repository, &rim.store, run, *number, None)?;
         if again.identity == pin.identity && again.snapshot == pin.snapshot {
             make()
         } else {
@@ -135,6 +158,10 @@ fn recorded(
             | Event::ReviewOpened { .. }
             | Event::FindingRaised { .. }
             | Event::SlotRetried { .. }
+            | Event::WorkOpened { .. }
+            | Event::WorkRetried { .. }
+            | Event::FindingDisposed { .. }
+            | Event::WorkClosed { .. }
             | Event::SlotSettled { .. }
             | Event::RoundClosed { .. }
             | Event::RunClosing { .. }

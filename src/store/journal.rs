@@ -287,6 +287,10 @@ fn stamped(event: &Event) -> Option<Timestamp> {
         | Event::ReviewOpened { .. }
         | Event::SlotRetried { .. }
         | Event::FindingRaised { .. }
+        | Event::WorkOpened { .. }
+        | Event::WorkRetried { .. }
+        | Event::FindingDisposed { .. }
+        | Event::WorkClosed { .. }
         | Event::SlotSettled { .. }
         | Event::RoundClosed { .. }
         | Event::RunClosing { .. }

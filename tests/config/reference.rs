@@ -60,12 +60,17 @@ fn meaning(exit: Exit) -> (&'static str, &'static str, &'static str) {
         ),
         Exit::ToolFailed => (
             "a tool failed",
-            "git outside measuring, the journal or promotion failed",
+            "the creator, the planner, the arbiter or our own tools failed: git outside measuring, the journal, promotion",
             "git failed",
         ),
         Exit::Limit => (
             "a limit",
             "a limit was reached: time, cost, no progress",
+            "-",
+        ),
+        Exit::NeedsHuman => (
+            "a human must decide",
+            "a finding is in dispute and nobody may rule on it",
             "-",
         ),
         Exit::NotStarted => (

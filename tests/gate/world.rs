@@ -249,7 +249,10 @@ impl World {
             Event::RoundOpened { round: number },
             Event::EffectRequested {
                 id: EffectId(1),
-                effect: Box::new(Effect::Pin { round: number }),
+                effect: Box::new(Effect::Pin {
+                    round: number,
+                    work: None,
+                }),
             },
             Event::EffectDone {
                 stamp: self.stamp(),

@@ -214,6 +214,7 @@ pub(crate) fn reviewed(number: u8, source: &Path) -> Vec<Event> {
             id: EffectId(7),
             effect: Box::new(Effect::Pin {
                 round: RoundNumber(2),
+                work: None,
             }),
         },
         Event::EffectDone {

@@ -152,7 +152,7 @@ pub(crate) fn judged(number: u8, source: &Path, content: char, result: RoundResu
         Event::RoundOpened { round },
         Event::EffectRequested {
             id: EffectId(1),
-            effect: Box::new(Effect::Pin { round }),
+            effect: Box::new(Effect::Pin { round, work: None }),
         },
         Event::EffectDone {
             stamp: stamp(number + 1),

@@ -114,6 +114,7 @@ impl Source {
             &self.store,
             &self.spec,
             RoundNumber(round),
+            None,
         )
     }
     #[track_caller]

@@ -5,8 +5,10 @@ use crate::domain::effect::Effect;
 use crate::domain::end::End;
 use crate::domain::event::{Event, RoundResult, Settlement, StopCause};
 use crate::domain::failure::Failure;
-use crate::domain::finding::Disposition;
+use crate::domain::id::RoundNumber;
+use crate::domain::identity::Pin;
 use crate::domain::run_spec::RunSpec;
+use crate::domain::slot::SlotName;
 use crate::engine::advance::request;
 use crate::engine::state::{ClosedRound, Phase, Stage, State};
 
@@ -29,7 +31,7 @@ pub(super) fn forced(state: &State) -> Option<Event> {
                 return state.fault.clone().map(fail);
             }
         }
-        Phase::RoundClosed | Phase::Between { .. } => {}
+        Phase::Between | Phase::Work { .. } => {}
     }
     if let Some(fault) = &state.fault {
         return Some(fail(fault.clone()));
@@ -70,31 +72,27 @@ pub(super) fn put_aside(state: &State) -> Option<Event> {
     })
 }
 
-/// A round closed and no other follows: the run's end.
+/// The run's end after a round that nothing follows.
 pub(super) fn after_round(state: &State) -> Option<Event> {
     let (run, round) = (state.run.as_ref()?, state.rounds.last()?);
     let end = match &round.result {
         RoundResult::Passed => End::Approved {
             readers: u32::try_from(run.readers()).unwrap_or(u32::MAX),
         },
-        RoundResult::NotPassed => End::Failed {
-            failure: not_passed(state, run, round),
-        },
         RoundResult::Inconclusive { reason } => End::Failed {
             failure: inconclusive(run, round, reason),
         },
-        // A stale round is followed by the next one; `round::next` ends the run where none is left.
-        RoundResult::Stale { .. } => return None,
+        // The agenda says what follows them.
+        RoundResult::NotPassed | RoundResult::Stale { .. } => return None,
     };
     Some(Event::RunClosing { end })
 }
 
-fn not_passed(state: &State, run: &RunSpec, round: &ClosedRound) -> Failure {
+pub(super) fn not_passed(state: &State, run: &RunSpec, round: &ClosedRound) -> Failure {
     let open = state
         .findings
         .iter()
-        .filter(|finding| finding.round == round.number)
-        .filter(|finding| finding.blocking && finding.disposition == Disposition::Open);
+        .filter(|finding| State::stands(finding));
     let titles: Vec<String> = open
         .map(|finding| match &finding.claim.path {
             Some(path) => format!("{} {} ({path})", finding.id, finding.claim.title),
@@ -125,6 +123,29 @@ fn not_passed(state: &State, run: &RunSpec, round: &ClosedRound) -> Failure {
         titles.join("; ")
     );
     Failure::new(Code::FindingsStand, message).next(show)
+}
+
+/// Content that did not pass before, and that its claims still bar: another round on it can only
+/// say the same. Without a creator nobody works towards anything, and a self-review looks again.
+pub(super) fn refused_again(
+    state: &State,
+    run: &RunSpec,
+    number: RoundNumber,
+    pin: &Pin,
+) -> Option<Failure> {
+    let works = run.creator.is_some();
+    let itself = run
+        .panel
+        .iter()
+        .any(|slot| slot.name == SlotName::self_review());
+    let before = state.refused_before(pin)?;
+    state.is_barred(pin, None)?;
+    let message = format!(
+        "round {number} would review the content of round {} again, whose findings stand",
+        before.number
+    );
+    let show = ["run-loop", "show", &run.loop_id.to_string()].map(str::to_owned);
+    (works && !itself).then(|| Failure::new(Code::NoProgress, message).next(show))
 }
 
 fn inconclusive(run: &RunSpec, round: &ClosedRound, reason: &str) -> Failure {

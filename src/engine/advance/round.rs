@@ -13,16 +13,13 @@ use crate::domain::id::RoundNumber;
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::{BaseSpec, Quorum, RunSpec};
-use crate::engine::advance::close::fail;
-use crate::engine::advance::{delegation, request, slot};
+use crate::engine::advance::close::{self, fail};
+use crate::engine::advance::{request, slot};
 use crate::engine::state::{Review, Stage, State};
 
 /// Opens the next round, or ends the run where none is left: a stale last round (T-008).
 pub(super) fn next(state: &State, next: RoundNumber) -> Option<Event> {
     let run = state.run.as_ref()?;
-    if run.single.is_some() {
-        return delegation::single(state, run);
-    }
     if next.0 <= run.review.max_rounds {
         return Some(Event::RoundOpened { round: next });
     }
@@ -49,7 +46,13 @@ pub(super) fn next(state: &State, next: RoundNumber) -> Option<Event> {
 /// What follows in a round.
 pub(super) fn stage(state: &State, number: RoundNumber, stage: &Stage) -> Option<Event> {
     match stage {
-        Stage::Opened => Some(request(state, Effect::Pin { round: number })),
+        Stage::Opened => {
+            let effect = Effect::Pin {
+                round: number,
+                work: None,
+            };
+            Some(request(state, effect))
+        }
         // They wait for their effect.
         Stage::Pinning
         | Stage::Gathering { .. }
@@ -97,6 +100,9 @@ fn pinned(state: &State, number: RoundNumber, result: &Done<Pin>) -> Option<Even
     let run = state.run.as_ref()?;
     if pin.is_empty() {
         return Some(fail(empty(run, number, pin)));
+    }
+    if let Some(failure) = close::refused_again(state, run, number, pin) {
+        return Some(fail(failure));
     }
     let receipt_seed = state
         .stamp?
@@ -220,7 +226,8 @@ fn judge(
     }
     let says_no = |settled: &Settlement| matches!(settled, Settlement::NotPassed { .. });
     let settlements = || review.slots.values().filter_map(|slot| slot.settlement());
-    if settlements().any(says_no) || state.is_barred(&review.pin, None).is_some() {
+    let stands = || state.findings.iter().any(State::stands);
+    if settlements().any(says_no) || state.is_barred(&review.pin, None).is_some() || stands() {
         return closed(RoundResult::NotPassed);
     }
     if let Some(reason) = missing_verdicts(run, review) {
@@ -235,7 +242,9 @@ fn judge(
         return closed(RoundResult::Inconclusive { reason });
     }
     Some(match point {
-        MeasurePoint::Sealed => measure(state, round, review, MeasurePoint::BeforePromotion),
+        MeasurePoint::Sealed | MeasurePoint::AfterWork => {
+            measure(state, round, review, MeasurePoint::BeforePromotion)
+        }
         MeasurePoint::BeforePromotion => request(state, Effect::Promote { round }),
     })
 }

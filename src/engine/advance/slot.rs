@@ -8,7 +8,7 @@ use crate::domain::isolation::{EvidenceKind, Isolation};
 use crate::domain::job::{AttemptReason, Ended, Job, JobOutcome, Reading, Role};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::{Slot, SlotName};
-use crate::domain::verdict::PassedBy;
+use crate::domain::verdict::{Coverage, PassedBy, Verdict};
 use crate::engine::advance::close::fail;
 use crate::engine::advance::{request, verdict};
 use crate::engine::review::{SlotProgress, SlotReview};
@@ -20,9 +20,11 @@ pub(super) fn next(state: &State, round: RoundNumber, review: &Review) -> Option
     run.panel.iter().find_map(|slot| {
         let place = review.slots.get(&slot.name)?;
         match &place.progress {
-            SlotProgress::Waiting if may_be_asked(run, review, slot) => {
-                Some(ask(state, run, round, review, slot, place))
-            }
+            SlotProgress::Waiting => match resolved(state, review, slot, place) {
+                Some((by, job)) => Some(pass(state, round, review, slot, by, job)),
+                None => may_be_asked(run, review, slot)
+                    .then(|| ask(state, run, round, review, slot, place)),
+            },
             SlotProgress::Open { result } => Some(match result {
                 Done::Ok(_) => dispatch(state, run, round, slot, place)?,
                 // Isolation is never lowered: without its tree the round is refused (row M-071).
@@ -33,13 +35,75 @@ pub(super) fn next(state: &State, round: RoundNumber, review: &Review) -> Option
             SlotProgress::Answered { job, outcome } => {
                 Some(judge(state, run, round, review, slot, place, *job, outcome))
             }
-            // They wait: for their turn, for an effect, or for nothing any more.
-            SlotProgress::Waiting
-            | SlotProgress::Opening
-            | SlotProgress::Running { .. }
-            | SlotProgress::Settled { .. } => None,
+            // They wait: for an effect, or for nothing any more.
+            SlotProgress::Opening | SlotProgress::Running { .. } | SlotProgress::Settled { .. } => {
+                None
+            }
         }
     })
+}
+
+/// How a slot that did not pass on this very identity passes after all: every blocking finding of
+/// its report was taken back or overruled, and it had read everything.
+fn resolved(
+    state: &State,
+    review: &Review,
+    slot: &Slot,
+    place: &SlotReview,
+) -> Option<(PassedBy, JobId)> {
+    if place.attempts > 0 {
+        return None;
+    }
+    let last = state.same_as_last(&review.pin)?.slots.get(&slot.name)?;
+    let Some(Settlement::NotPassed { job }) = last.settlement() else {
+        return None;
+    };
+    let outcome = state.jobs.get(job)?.outcome.as_ref()?;
+    let covered = match &outcome.reading {
+        Reading::Review(said) => {
+            let refused = said.verdict == Verdict::NotPass && said.coverage == Coverage::Full;
+            refused && outcome.ended.is_success()
+        }
+        Reading::Reply { .. } | Reading::Invalid { .. } | Reading::Silent => false,
+    };
+    if !covered
+        || !state.is_resolved(*job)
+        || state.is_barred(&review.pin, Some(&slot.name)).is_some()
+    {
+        return None;
+    }
+    let overruled = state
+        .findings
+        .iter()
+        .any(|finding| finding.job == *job && finding.disposition == Disposition::Overruled);
+    let by = if overruled {
+        PassedBy::Arbitration
+    } else {
+        PassedBy::Withdrawal
+    };
+    Some((by, *job))
+}
+
+/// The slot passes. What its reviewer raised on other content it has answered by that, and that
+/// goes into the ledger first.
+fn pass(
+    state: &State,
+    round: RoundNumber,
+    review: &Review,
+    slot: &Slot,
+    by: PassedBy,
+    job: JobId,
+) -> Event {
+    let answered = state.outdated(&review.pin, &slot.name).next();
+    match answered {
+        Some(finding) => Event::FindingDisposed {
+            finding: finding.id,
+            disposition: Disposition::Fixed,
+            job,
+            note: "its reviewer passes the content as it is now".to_owned(),
+        },
+        None => settle(round, slot, Settlement::Passed { by, job }),
+    }
 }
 
 /// Whether a waiting slot's turn has come. `checks` runs the project's commands, so it comes after
@@ -169,10 +233,9 @@ fn judge(
             // A re-ask mends form: it cannot turn a NOT PASS into a PASS.
             Some(bar) => settle(round, slot, Settlement::NotPassed { job: bar.job }),
             None if slot.name == SlotName::self_review() => {
-                let by = PassedBy::SelfReview;
-                settle(round, slot, Settlement::Passed { by, job })
+                pass(state, round, review, slot, PassedBy::SelfReview, job)
             }
-            None => settle(round, slot, Settlement::Passed { by, job }),
+            None => pass(state, round, review, slot, by, job),
         },
         verdict::Judged::NotPass => settle(round, slot, Settlement::NotPassed { job }),
         verdict::Judged::None => retry(round, slot, place, outcome),

@@ -86,6 +86,7 @@ pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome) -> Kind {
                 return unasked("measure");
             };
             let point = match point {
+                MeasurePoint::AfterWork => "after_work",
                 MeasurePoint::Sealed => "sealed",
                 MeasurePoint::BeforePromotion => "before_promotion",
             };

@@ -62,6 +62,10 @@ pub(super) fn say(kind: &Kind) -> Option<String> {
         | Kind::JobStarted { .. }
         | Kind::JobEnded { .. }
         | Kind::SlotRetried { .. }
+        | Kind::WorkOpened { .. }
+        | Kind::WorkRetried { .. }
+        | Kind::FindingDisposed { .. }
+        | Kind::WorkClosed { .. }
         | Kind::FindingRaised { .. }
         | Kind::SlotSettled { .. }
         | Kind::Measured { .. }

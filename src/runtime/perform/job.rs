@@ -1,6 +1,5 @@
 //! One job from its prompt to what its report says.
 
-use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -13,38 +12,47 @@ use crate::agent::job_folder::JobFolder;
 use crate::agent::{command, environment, profile};
 use crate::checks::{self, ChecksJob, ChecksOutcome};
 use crate::contract::delegation::{sentence, table};
-use crate::contract::prompt::{self, ReviewPrompt};
-use crate::contract::{Expect, review};
+use crate::contract::prompt;
 use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::code::Code;
 use crate::domain::delegation::Fence;
 use crate::domain::failure::Failure;
 use crate::domain::isolation::EvidenceKind;
-use crate::domain::job::{Ended, Job, JobOutcome, Reading, Stored};
-use crate::domain::path::RepoPath;
+use crate::domain::job::{Ended, Job, JobOutcome, Reading, Role, Stored};
 use crate::domain::run_spec::RunSpec;
-use crate::domain::slot::Slot;
 use crate::domain::spent::Spent;
 use crate::domain::time::Timestamp;
-use crate::engine::{Review, State};
-use crate::git::object;
+use crate::engine::State;
 use crate::process::guard::attach;
 use crate::runtime::clock;
 use crate::runtime::perform::run_of;
 use crate::runtime::rim::Rim;
 use crate::store::mailbox::Card;
 
+mod review;
+mod work;
+
+use review::ReviewTask;
+use work::WorkTask;
+
 /// What a job works with.
 struct Assignment<'a> {
     rim: &'a Rim,
     run: &'a RunSpec,
-    review: &'a Review,
-    state: &'a State,
-    slot: &'a Slot,
     agent: &'a Agent,
     job: &'a Job,
-    /// Where the agent reads; `None` for a remote one.
+    /// Where the agent works; `None` for a remote one.
     tree: Option<&'a str>,
+    state: &'a State,
+    task: Task<'a>,
+}
+
+/// What a job is asked, and how its answer is read.
+enum Task<'a> {
+    /// To review the round's snapshot.
+    Review(ReviewTask<'a>),
+    /// To plan, to write or to rule.
+    Work(WorkTask<'a>),
 }
 
 /// What came back, before it is stored.
@@ -101,16 +109,26 @@ pub(super) async fn perform(
 }
 
 fn assign<'a>(rim: &'a Rim, state: &'a State, job: &'a Job) -> Result<Assignment<'a>, Failure> {
-    let lacking =
-        |what: &str| Failure::new(Code::Internal, format!("job {} has no {what}", job.id));
     let run = run_of(state)?;
-    let review = state.review().ok_or_else(|| lacking("review"))?;
-    let slot = run
-        .panel
-        .iter()
-        .find(|slot| slot.name == job.slot)
-        .ok_or_else(|| lacking("slot"))?;
-    let agent = slot.agent_at(job.rank).ok_or_else(|| lacking("agent"))?;
+    let (task, agent) = match job.role {
+        Role::Review => {
+            let task = ReviewTask::of(rim, run, state, job)?;
+            let agent = task.slot.agent_at(job.rank);
+            (Task::Review(task), agent)
+        }
+        Role::Plan
+        | Role::Challenge
+        | Role::Refine
+        | Role::Implement
+        | Role::Correct
+        | Role::Readjudicate
+        | Role::Arbitrate
+        | Role::Comply => {
+            let task = WorkTask::of(rim, run, state, job)?;
+            (Task::Work(task), state.agent_of(job))
+        }
+    };
+    let agent = agent.ok_or_else(|| lacking(job, "agent"))?;
     let tree = match job.evidence {
         // A job that is taken over needs none: it is not started again.
         EvidenceKind::ReviewTree => state.trees.get(&job.slot).map(|tree| tree.path.as_str()),
@@ -120,13 +138,17 @@ fn assign<'a>(rim: &'a Rim, state: &'a State, job: &'a Job) -> Result<Assignment
     Ok(Assignment {
         rim,
         run,
-        review,
-        state,
-        slot,
         agent,
         job,
         tree,
+        state,
+        task,
     })
+}
+
+/// A job that was requested without what it needs.
+fn lacking(job: &Job, what: &str) -> Failure {
+    Failure::new(Code::Internal, format!("job {} has no {what}", job.id))
 }
 
 impl Answer {
@@ -214,7 +236,10 @@ impl Assignment<'_> {
 
     /// Asks an agent that reads a prompt and writes a report.
     async fn ask(&self, stop: CancellationToken) -> Result<Answer, Failure> {
-        let mut prompt = self.prompt()?;
+        let (mut prompt, evidence) = match &self.task {
+            Task::Review(task) => (task.prompt(self.agent, self.tree)?, Some(task.evidence())),
+            Task::Work(task) => (task.prompt(self.agent, self.tree)?, task.evidence()),
+        };
         if self.tree.is_some()
             && matches!(
                 self.agent.kind,
@@ -224,16 +249,12 @@ impl Assignment<'_> {
             prompt.push_str(&self.sentence()?);
         }
         let stored = self.rim.artifacts.put(prompt.as_bytes())?;
-        let evidence = self
-            .tree
-            .is_some()
-            .then(|| Path::new(&self.review.evidence.folder));
         let folder = JobFolder::create(
             &self.rim.cache,
             self.run.loop_id,
             self.job.id,
             prompt.as_bytes(),
-            evidence,
+            evidence.as_deref().filter(|_| self.tree.is_some()),
         )?;
         folder.tell(&Card::new(
             self.run.loop_id,
@@ -311,20 +332,10 @@ impl Assignment<'_> {
     /// Reads what was handed over, by the agent's contract.
     fn read(&self, dispatched: Dispatched) -> Answer {
         let reading = match (&dispatched.report, dispatched.unusable) {
-            (Some(report), None) => {
-                let identity = &self.review.pin.identity;
-                review::read(
-                    report,
-                    &Expect {
-                        contract: self.agent.contract,
-                        nonce: &self.job.nonce,
-                        tree: &identity.tree,
-                        evidence: &self.review.evidence,
-                        fail_on: self.run.review.fail_on,
-                        line_count: &|path| self.line_count(path),
-                    },
-                )
-            }
+            (Some(report), None) => match &self.task {
+                Task::Review(task) => task.read(self.agent, report),
+                Task::Work(task) => task.read(report),
+            },
             (_, Some(reason)) => Reading::Invalid {
                 problems: vec![reason],
                 claimed: None,
@@ -341,15 +352,8 @@ impl Assignment<'_> {
         }
     }
 
-    /// How many lines a text file of the snapshot has; `None` where that is not known.
-    fn line_count(&self, path: &RepoPath) -> Option<u32> {
-        let place = format!("{}:{}", self.review.pin.snapshot, path.as_str()?);
-        let blob = object::blob(&self.rim.git, self.rim.store.git_dir(), &place).ok()??;
-        let text = std::str::from_utf8(&blob).ok()?;
-        u32::try_from(text.lines().count()).ok()
-    }
-
-    /// What was delegated before, and how it passes a part of its own job on; one that sees nothing of this machine cannot.
+    /// What was delegated before, and how it passes a part of its own job on; one that sees nothing
+    /// of this machine cannot.
     fn sentence(&self) -> Result<String, Failure> {
         let internal = |error: prompt::Error| Failure::new(Code::Internal, error.to_string());
         let table = table(&self.state.sub_jobs()).map_err(internal)?;
@@ -357,43 +361,18 @@ impl Assignment<'_> {
         Ok(table + &sentence)
     }
 
-    fn prompt(&self) -> Result<String, Failure> {
-        let parts = self.rim.parts_in_prompt(&self.review.evidence)?;
-        let mut evidence = Cow::Borrowed(&*self.review.evidence);
-        if let AgentKind::Profile(_) = &self.agent.kind {
-            let own = JobFolder::evidence_of(&self.rim.cache, self.run.loop_id, self.job.id);
-            evidence.to_mut().folder = own.to_string_lossy().into_owned();
-        }
-        prompt::review(&ReviewPrompt {
-            run: self.run,
-            pin: &self.review.pin,
-            evidence: &evidence,
-            slot: self.slot,
-            job: self.job,
-            tree: self.tree,
-            parts: &parts,
-            plan: None,
-            prior: &self.state.findings,
-        })
-        .map_err(|error| {
-            Failure::new(
-                Code::Internal,
-                format!("the prompt of {}: {error}", self.job.slot),
-            )
-        })
-    }
-
     /// The built-in reviewer: no prompt, no network, no model.
     async fn examine(&self, stop: CancellationToken) -> Result<Answer, Failure> {
-        let tree = self
-            .tree
-            .ok_or_else(|| Failure::new(Code::Internal, "checks were asked without a tree"))?;
+        let tree = self.tree.ok_or_else(|| lacking(self.job, "tree"))?;
+        let Task::Review(task) = &self.task else {
+            return Err(lacking(self.job, "review"));
+        };
         let scratch = self.rim.scratch_folder(self.run.loop_id, self.job.id)?;
         let job = ChecksJob {
             git: self.rim.git.clone(),
             git_dir: self.rim.store.git_dir().to_owned(),
-            pin: self.review.pin.clone(),
-            evidence: (*self.review.evidence).clone(),
+            pin: task.review.pin.clone(),
+            evidence: (*task.review.evidence).clone(),
             checks: self.run.checks.clone(),
             setup: self.run.setup.clone(),
             cache: self.run.cache.clone(),

@@ -3,20 +3,20 @@
 use std::path::Path;
 
 use crate::domain::code::Code;
+use crate::domain::digest::Digest;
 use crate::domain::effect::Promotion;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::job::Role;
-use crate::domain::run_spec::PlanSource;
 use crate::engine::{JobRecord, Phase, Review, Stage, State};
 use crate::promote::{ApprovedRound, EndedJob, Permit, SettledSlot, publish};
 use crate::runtime::clock;
-use crate::runtime::perform::run_of;
+use crate::runtime::perform::{plan, run_of};
 use crate::runtime::rim::Rim;
 
 pub(super) fn perform(rim: &Rim, state: &State, round: RoundNumber) -> Result<Promotion, Failure> {
     let run = run_of(state)?;
-    let permit = Permit::grant(approved(state, round)?, rim.lock.proof())?;
+    let permit = Permit::grant(approved(rim, state, round)?, rim.lock.proof())?;
     publish(
         &permit,
         Path::new(&run.control_root),
@@ -26,7 +26,7 @@ pub(super) fn perform(rim: &Rim, state: &State, round: RoundNumber) -> Result<Pr
 }
 
 /// The facts of the round, for the permit to check again.
-fn approved(state: &State, round: RoundNumber) -> Result<ApprovedRound, Failure> {
+fn approved(rim: &Rim, state: &State, round: RoundNumber) -> Result<ApprovedRound, Failure> {
     let lacking = || {
         Failure::new(
             Code::Internal,
@@ -75,11 +75,10 @@ fn approved(state: &State, round: RoundNumber) -> Result<ApprovedRound, Failure>
         .iter()
         .filter_map(|closed| Some((closed.number, closed.pin.clone()?)));
     let spec = run_of(state)?.clone();
-    // Where the planner wrote it, or refined it since, it is the engine's state that knows it.
-    let plan = match &spec.plan {
-        PlanSource::File { text, sha256, .. } => Some((text.clone(), sha256.clone())),
-        PlanSource::Planner | PlanSource::Nobody => None,
-    };
+    let plan = plan::text(rim, state)?.map(|text| {
+        let sha256 = Digest::of(text.as_bytes());
+        (text, sha256)
+    });
     // A finding of an earlier round counts here where that round was on the same content.
     let same_content = |number: RoundNumber| {
         let earlier = state.rounds.iter().find(|closed| closed.number == number);

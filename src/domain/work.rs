@@ -1,0 +1,19 @@
+//! Delegations that are no review: planning, writing, ruling.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::id::RoundNumber;
+use crate::domain::job::Role;
+use crate::domain::slot::SlotName;
+
+/// One step of work: one job, asked again at most once for its form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Work {
+    /// What for.
+    pub role: Role,
+    /// Who does it: the creator, the planner, the arbiter, or a reviewer that rules on its own.
+    pub slot: SlotName,
+    /// The round it follows; `None` before the first.
+    pub after: Option<RoundNumber>,
+}

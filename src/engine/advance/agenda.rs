@@ -1,0 +1,209 @@
+//! What comes next between steps: the order of the phases, in one place.
+//!
+//! Plan, challenge, refine, implement, then rounds; after a round that did not pass: correction,
+//! re-adjudication, arbitration, compliance, and the next round (design, section 4).
+
+use crate::domain::agent::{Agent, AgentKind, Contract};
+use crate::domain::code::Code;
+use crate::domain::event::{Event, RoundResult};
+use crate::domain::failure::Failure;
+use crate::domain::id::RoundNumber;
+use crate::domain::job::{Reply, Role};
+use crate::domain::run_spec::{PlanSource, RunSpec};
+use crate::domain::slot::{Slot, SlotName};
+use crate::domain::work::Work;
+use crate::engine::advance::close::{after_round, fail, not_passed};
+use crate::engine::advance::{delegation, round};
+use crate::engine::state::{ClosedRound, State};
+use crate::engine::work::ClosedWork;
+
+/// The next step, or the end.
+pub(super) fn next(state: &State) -> Option<Event> {
+    let run = state.run.as_ref()?;
+    if run.single.is_some() {
+        return delegation::single(state, run);
+    }
+    let Some(last) = state.rounds.last() else {
+        return Some(before_rounds(state, run));
+    };
+    match &last.result {
+        RoundResult::Passed | RoundResult::Inconclusive { .. } => after_round(state),
+        RoundResult::Stale { .. } => round::next(state, following(last)),
+        RoundResult::NotPassed => Some(turn(state, run, last)),
+    }
+}
+
+fn following(last: &ClosedRound) -> RoundNumber {
+    RoundNumber(last.number.0 + 1)
+}
+
+fn open(role: Role, slot: SlotName, after: Option<RoundNumber>) -> Event {
+    Event::WorkOpened {
+        work: Work { role, slot, after },
+    }
+}
+
+fn before_rounds(state: &State, run: &RunSpec) -> Event {
+    let done = |role| state.works.iter().find(|closed| closed.work.role == role);
+    if run.plan == PlanSource::Planner {
+        if done(Role::Plan).is_none() {
+            return open(Role::Plan, SlotName::planner(), None);
+        }
+        let Some(challenge) = done(Role::Challenge) else {
+            return open(Role::Challenge, SlotName::creator(), None);
+        };
+        if objects(challenge) && done(Role::Refine).is_none() {
+            return open(Role::Refine, SlotName::planner(), None);
+        }
+    }
+    if !run.review_only && run.creator.is_some() && done(Role::Implement).is_none() {
+        return open(Role::Implement, SlotName::creator(), None);
+    }
+    Event::RoundOpened {
+        round: RoundNumber(1),
+    }
+}
+
+/// Whether a challenge gave anything to refine the plan by.
+fn objects(challenge: &ClosedWork) -> bool {
+    match &challenge.reply {
+        Some(Reply::Challenge { objections }) => !objections.is_empty(),
+        Some(Reply::Text | Reply::Answers { .. } | Reply::Rulings { .. }) | None => false,
+    }
+}
+
+/// What follows a round that did not pass.
+fn turn(state: &State, run: &RunSpec, last: &ClosedRound) -> Event {
+    let over = |failure| Event::RunClosing {
+        end: crate::domain::end::End::Failed { failure },
+    };
+    let Some(creator) = &run.creator else {
+        return over(not_passed(state, run, last));
+    };
+    // After the last allowed round there is no correction (row M-007).
+    if last.number.0 >= run.review.max_rounds {
+        return over(not_passed(state, run, last));
+    }
+    // A creator that reviews its own work does not correct it on its own word (row M-012).
+    if run
+        .panel
+        .iter()
+        .any(|slot| slot.name == SlotName::self_review())
+    {
+        return Event::RoundOpened {
+            round: following(last),
+        };
+    }
+    let since: Vec<&ClosedWork> = state
+        .works
+        .iter()
+        .filter(|closed| closed.work.after == Some(last.number))
+        .collect();
+    let done = |role| since.iter().any(|closed| closed.work.role == role);
+    let after = Some(last.number);
+    let none = |role| state.asked_about(role, &SlotName::creator()).is_empty();
+    if escalates(state, run) && !done(Role::Refine) && !none(Role::Refine) {
+        return open(Role::Refine, SlotName::planner(), after);
+    }
+    if !done(Role::Correct) && !none(Role::Correct) {
+        return open(Role::Correct, SlotName::creator(), after);
+    }
+    // A reviewer rules on what was refuted of its own, where it can: `checks` has nobody to ask,
+    // and a person or a bare line gives no ruling.
+    let asked = |slot: &Slot| {
+        since
+            .iter()
+            .any(|closed| closed.work.role == Role::Readjudicate && closed.work.slot == slot.name)
+    };
+    let refuted = run.panel.iter().find(|slot| {
+        let refuted = state.asked_about(Role::Readjudicate, &slot.name);
+        rules(&slot.agent) && !refuted.is_empty() && !asked(slot)
+    });
+    if let Some(slot) = refuted {
+        return open(Role::Readjudicate, slot.name.clone(), after);
+    }
+    if !done(Role::Arbitrate) && !none(Role::Arbitrate) {
+        return if may_arbitrate(state, run, creator) {
+            open(Role::Arbitrate, SlotName::arbiter(), after)
+        } else {
+            fail(nobody_rules(state, run))
+        };
+    }
+    if !done(Role::Comply) && !none(Role::Comply) {
+        return open(Role::Comply, SlotName::creator(), after);
+    }
+    if since.is_empty() {
+        // Nothing was said that anybody could answer.
+        return over(not_passed(state, run, last));
+    }
+    let changed = since.iter().any(|closed| closed.changed);
+    let barred = last
+        .pin
+        .as_ref()
+        .is_none_or(|pin| state.is_barred(pin, None).is_some());
+    if !changed && barred {
+        // On the same content with the same claims, another round can only say the same.
+        return fail(no_progress(run, last));
+    }
+    Event::RoundOpened {
+        round: following(last),
+    }
+}
+
+/// Two failed rounds in a row send the findings back to the planner (row M-044).
+fn escalates(state: &State, run: &RunSpec) -> bool {
+    let failed = state.rounds.iter().rev().take(2);
+    let failed = failed
+        .filter(|round| round.result == RoundResult::NotPassed)
+        .count();
+    run.planner.is_some() && state.has_plan() && failed == 2
+}
+
+/// Whether an agent can rule on findings.
+fn rules(agent: &Agent) -> bool {
+    let program = matches!(agent.kind, AgentKind::Command(_) | AgentKind::Profile(_));
+    program && agent.contract == Contract::Json
+}
+
+/// The arbiter is never the creator, and never the one whose finding is in dispute.
+fn may_arbitrate(state: &State, run: &RunSpec, creator: &Agent) -> bool {
+    let Some(arbiter) = &run.arbiter else {
+        return false;
+    };
+    let disputes = state.asked_about(Role::Arbitrate, &SlotName::arbiter());
+    let mut raised_by = disputes.iter().map(|finding| {
+        let slot = run.panel.iter().find(|slot| slot.name == finding.slot)?;
+        slot.agent_at(state.jobs.get(&finding.job)?.job.rank)
+    });
+    arbiter.definition != creator.definition
+        && raised_by.all(|agent| agent.is_some_and(|agent| agent.definition != arbiter.definition))
+}
+
+fn nobody_rules(state: &State, run: &RunSpec) -> Failure {
+    let disputes = state.asked_about(Role::Arbitrate, &SlotName::arbiter());
+    let ids: Vec<String> = disputes
+        .iter()
+        .map(|finding| finding.id.to_string())
+        .collect();
+    let message = format!(
+        "the creator refuted and the reviewer upheld {}; no arbiter may rule on it",
+        ids.join(", ")
+    );
+    Failure::new(Code::ArbiterMissing, message).next(show(run))
+}
+
+fn no_progress(run: &RunSpec, last: &ClosedRound) -> Failure {
+    let message = format!(
+        "round {} did not pass, and the correction changed neither the content nor a blocking finding",
+        last.number
+    );
+    Failure::new(Code::NoProgress, message).next(show(run))
+}
+
+fn show(run: &RunSpec) -> [String; 3] {
+    [
+        "run-loop".to_owned(),
+        "show".to_owned(),
+        run.loop_id.to_string(),
+    ]
+}

@@ -1,0 +1,370 @@
+//! A step of work: pin, a tree for a job that only reads, the job, the measurement.
+
+use crate::domain::code::Code;
+use crate::domain::effect::{Done, Effect, MeasurePoint};
+use crate::domain::event::Event;
+use crate::domain::failure::Failure;
+use crate::domain::finding::Disposition;
+use crate::domain::id::{FindingId, JobId, RoundNumber};
+use crate::domain::identity::{Pin, Remeasured, Trip};
+use crate::domain::isolation::EvidenceKind;
+use crate::domain::job::{
+    AnswerAction, AttemptReason, Ended, Job, JobOutcome, Reading, Reply, Role, RulingKind,
+};
+use crate::domain::work::Work;
+use crate::engine::advance::close::fail;
+use crate::engine::advance::request;
+use crate::engine::state::State;
+use crate::engine::work::{Asked, WorkStage};
+
+/// What follows in a step of work.
+pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Event> {
+    match stage {
+        WorkStage::Opened => {
+            let effect = Effect::Pin {
+                round: round_of(work),
+                work: Some(work.role),
+            };
+            Some(request(state, effect))
+        }
+        // They wait for their effect.
+        WorkStage::Pinning
+        | WorkStage::Opening { .. }
+        | WorkStage::Running { .. }
+        | WorkStage::Measuring { .. } => None,
+        WorkStage::Unpinned { failure }
+        | WorkStage::Open {
+            result: Done::Err(failure),
+            ..
+        } => Some(fail(failure.clone())),
+        WorkStage::Ready { asked } => {
+            let job = job(state, work, asked)?;
+            if job.evidence == EvidenceKind::ReviewTree {
+                Some(request(state, open_tree(work, &asked.pin)))
+            } else {
+                Some(request(state, Effect::RunJob { job }))
+            }
+        }
+        WorkStage::Open {
+            asked,
+            result: Done::Ok(_),
+        } => {
+            let job = job(state, work, asked)?;
+            Some(request(state, Effect::RunJob { job }))
+        }
+        // What a reader delegated is ended first: it works in the same tree. What a writer delegated
+        // goes on, and the next round waits for it.
+        WorkStage::Answered { job, .. }
+            if !work.role.writes() && state.has_open_descendants(*job) =>
+        {
+            None
+        }
+        WorkStage::Answered { asked, job } => {
+            let outcome = state.jobs.get(job)?.outcome.as_ref()?;
+            Some(judge(state, work, asked, *job, outcome))
+        }
+        WorkStage::Measured { asked, job, result } => Some(match &**result {
+            Done::Ok(measured) => close(state, work, &asked.pin, *job, measured),
+            Done::Err(failure) => fail(unmeasured(work, failure)),
+        }),
+    }
+}
+
+/// The number under which the source is pinned: that of the round which comes next.
+fn round_of(work: &Work) -> RoundNumber {
+    RoundNumber(work.after.map_or(1, |after| after.0 + 1))
+}
+
+fn open_tree(work: &Work, pin: &Pin) -> Effect {
+    Effect::OpenTree {
+        round: round_of(work),
+        slot: work.slot.clone(),
+        snapshot: pin.snapshot.clone(),
+        tree: pin.identity.tree.clone(),
+        base: pin.identity.base.clone(),
+    }
+}
+
+/// Which of the slot's agents does the step: what a reviewer rules on goes to the very agent that
+/// raised it.
+fn rank_of(state: &State, work: &Work) -> usize {
+    let raised = state.asked_about(work.role, &work.slot);
+    let newest = raised
+        .last()
+        .and_then(|finding| state.jobs.get(&finding.job));
+    let rules = work.role == Role::Readjudicate;
+    newest.filter(|_| rules).map_or(0, |record| record.job.rank)
+}
+
+/// The step's job; `None` where it has nobody to do it, which no run's setting allows.
+fn job(state: &State, work: &Work, asked: &Asked) -> Option<Job> {
+    let (run, stamp) = (state.run.as_ref()?, state.stamp?);
+    let salt = format!("job {}", state.requested + 1);
+    let mut job = Job {
+        id: JobId::mint(&stamp, &salt),
+        role: work.role,
+        round: round_of(work),
+        slot: work.slot.clone(),
+        rank: rank_of(state, work),
+        reason: asked.reason.clone(),
+        attempt: asked.attempt,
+        nonce: stamp.derive_hex(&format!("nonce of {salt}")),
+        evidence: EvidenceKind::SourceTree,
+        deadline: stamp.at,
+        budget: 0,
+    };
+    let agent = state.agent_of(&job)?;
+    job.budget = agent.timeout.unwrap_or(run.job_timeout);
+    job.deadline = stamp.at.plus_seconds(job.budget);
+    if !work.role.writes() {
+        job.evidence = if agent.remote {
+            EvidenceKind::DiffOnly
+        } else {
+            EvidenceKind::ReviewTree
+        };
+    }
+    Some(job)
+}
+
+/// What follows from an answer. A failed delegation ends the run (row M-009); one that rules and
+/// gives no ruling only leaves the findings as they are.
+fn judge(state: &State, work: &Work, asked: &Asked, job: JobId, outcome: &JobOutcome) -> Event {
+    if outcome.ended == Ended::Interrupted {
+        // Nobody's failure: it is asked the same again, and nothing is spent.
+        return Event::WorkRetried {
+            reason: asked.reason.clone(),
+            ending: "interrupted".to_owned(),
+        };
+    }
+    if !outcome.ended.is_success() {
+        let started = !matches!(outcome.ended, Ended::NotStarted { .. });
+        let rules = matches!(work.role, Role::Readjudicate | Role::Arbitrate);
+        if rules && started {
+            return measure(state, work, &asked.pin);
+        }
+        return fail(failed(state, work, &outcome.ended));
+    }
+    let re_asked = matches!(asked.reason, AttemptReason::ReAsk { .. });
+    match &outcome.reading {
+        Reading::Invalid { problems, .. } if !re_asked => Event::WorkRetried {
+            reason: AttemptReason::ReAsk {
+                problems: problems.clone(),
+            },
+            ending: problems
+                .first()
+                .map_or("no answer", String::as_str)
+                .to_owned(),
+        },
+        Reading::Reply { reply } => next_disposition(state, work, job, reply)
+            .unwrap_or_else(|| measure(state, work, &asked.pin)),
+        // Asked twice, or nothing said: what was answered counts, and that is nothing. An initial
+        // plan is the exception (row M-044): nobody plans in the planner's place.
+        Reading::Review(_) | Reading::Invalid { .. } | Reading::Silent => {
+            if work.role == Role::Plan {
+                let message = "the planner's report holds no plan, and nobody plans in its place";
+                return fail(Failure::new(Code::DelegationFailed, message).next(log(state)));
+            }
+            measure(state, work, &asked.pin)
+        }
+    }
+}
+
+fn measure(state: &State, work: &Work, pin: &Pin) -> Event {
+    let effect = Effect::Measure {
+        round: round_of(work),
+        point: MeasurePoint::AfterWork,
+        pinned: pin.clone(),
+    };
+    request(state, effect)
+}
+
+fn failed(state: &State, work: &Work, ended: &Ended) -> Failure {
+    let how = match ended {
+        Ended::Exited { code } => format!("exited with {code}"),
+        Ended::Failed {
+            trouble, message, ..
+        } => format!("failed, {}: {message}", trouble.said()),
+        Ended::Signalled { signal } => format!("was ended by signal {signal}"),
+        Ended::TimedOut => "was stopped at the end of its budget".to_owned(),
+        Ended::Stopped => "was stopped".to_owned(),
+        Ended::NotStarted { failure } => format!("could not be started: {}", failure.message),
+        Ended::Lost => "ended unseen".to_owned(),
+        Ended::Interrupted => "was interrupted".to_owned(),
+    };
+    let message = format!("the {} job of the {} {how}", work.role.as_str(), work.slot);
+    Failure::new(Code::DelegationFailed, message).next(log(state))
+}
+
+/// The command that shows how the run's jobs went.
+fn log(state: &State) -> Vec<String> {
+    let id = state.run.as_ref().map(|run| run.loop_id.to_string());
+    ["run-loop".to_owned(), "log".to_owned()]
+        .into_iter()
+        .chain(id)
+        .collect()
+}
+
+/// A source that cannot be measured after a job: where a precondition of measuring is what failed,
+/// the job left it so.
+fn unmeasured(work: &Work, failure: &Failure) -> Failure {
+    if !work.role.writes() || failure.code != Code::SourceMoved {
+        return failure.clone();
+    }
+    let message = format!(
+        "the {} job of the {} left the source in a state that cannot be reviewed: {}",
+        work.role.as_str(),
+        work.slot,
+        failure.message
+    );
+    Failure {
+        code: Code::SourceLeftUnfit,
+        message,
+        next: failure.next.clone(),
+    }
+}
+
+/// The next answer or ruling that is not in the ledger yet. Only what the job was asked about, and
+/// only what its role may say, goes in.
+fn next_disposition(state: &State, work: &Work, job: JobId, reply: &Reply) -> Option<Event> {
+    let asked = state.asked_about(work.role, &work.slot);
+    let due = |id: FindingId| {
+        asked.iter().any(|finding| finding.id == id) && !state.disposed.contains(&(job, id))
+    };
+    let (finding, disposition, note) = match reply {
+        Reply::Text | Reply::Challenge { .. } => return None,
+        Reply::Answers { answers } => answers.iter().find_map(|answer| {
+            let said = answered(work.role, answer.action)?;
+            due(answer.finding).then_some((answer.finding, said, &answer.note))
+        })?,
+        Reply::Rulings { rulings } => rulings.iter().find_map(|ruling| {
+            let said = ruled(work.role, ruling.ruling)?;
+            due(ruling.finding).then_some((ruling.finding, said, &ruling.note))
+        })?,
+    };
+    Some(Event::FindingDisposed {
+        finding,
+        disposition,
+        job,
+        note: note.clone(),
+    })
+}
+
+/// What a creator's answer makes of a finding.
+fn answered(role: Role, action: AnswerAction) -> Option<Disposition> {
+    match (role, action) {
+        (Role::Correct | Role::Comply, AnswerAction::Fixed) => Some(Disposition::Fixed),
+        (Role::Correct, AnswerAction::Refuted) => Some(Disposition::Refuted),
+        (Role::Correct, AnswerAction::Deferred) => Some(Disposition::Deferred),
+        // What the arbiter sustained is not refuted a second time.
+        (Role::Comply, AnswerAction::Refuted | AnswerAction::Deferred) => {
+            Some(Disposition::Sustained)
+        }
+        (
+            Role::Plan
+            | Role::Challenge
+            | Role::Refine
+            | Role::Implement
+            | Role::Review
+            | Role::Readjudicate
+            | Role::Arbitrate,
+            _,
+        ) => None,
+    }
+}
+
+/// What a ruling makes of a finding: a reviewer takes back or keeps, an arbiter decides.
+fn ruled(role: Role, ruling: RulingKind) -> Option<Disposition> {
+    match (role, ruling) {
+        (Role::Readjudicate, RulingKind::Withdrawn) => Some(Disposition::Withdrawn),
+        (Role::Readjudicate, RulingKind::Upheld) => Some(Disposition::Upheld),
+        (Role::Arbitrate, RulingKind::Sustained) => Some(Disposition::Sustained),
+        (Role::Arbitrate, RulingKind::Overruled) => Some(Disposition::Overruled),
+        (
+            Role::Plan
+            | Role::Challenge
+            | Role::Refine
+            | Role::Implement
+            | Role::Review
+            | Role::Correct
+            | Role::Readjudicate
+            | Role::Arbitrate
+            | Role::Comply,
+            _,
+        ) => None,
+    }
+}
+
+/// The step is over, unless the job touched what no job may touch.
+fn close(state: &State, work: &Work, pin: &Pin, job: JobId, measured: &Remeasured) -> Event {
+    if let Some(now) = measured.branch_switched(pin) {
+        return fail(elsewhere(state, work, pin, measured, now));
+    }
+    let drift = measured.drift_from(pin);
+    // Whoever works may commit and stage; nobody may rewire the repository.
+    let tripped: Vec<&str> = drift
+        .trips
+        .iter()
+        .filter(|trip| !matches!(trip, Trip::Index | Trip::BranchTip))
+        .map(|trip| trip.as_str())
+        .collect();
+    if !tripped.is_empty() {
+        let message = format!(
+            "{} moved while the {} job of the {} ran",
+            tripped.join(" and "),
+            work.role.as_str(),
+            work.slot
+        );
+        return fail(Failure::new(Code::TripwireMoved, message).next(log(state)));
+    }
+    let changed = drift.content_moved;
+    if work.role == Role::Implement && !changed && pin.is_empty() {
+        let message = "the creator ended without changing anything: there is nothing to review";
+        return fail(Failure::new(Code::NothingImplemented, message).next(log(state)));
+    }
+    let outcome = state
+        .jobs
+        .get(&job)
+        .and_then(|record| record.outcome.as_ref());
+    let reply = outcome.and_then(|outcome| match &outcome.reading {
+        Reading::Reply { reply } if outcome.ended.is_success() => Some(reply.clone()),
+        Reading::Reply { .. } | Reading::Review(_) | Reading::Invalid { .. } | Reading::Silent => {
+            None
+        }
+    });
+    Event::WorkClosed {
+        job,
+        reply,
+        changed,
+        lost: measured.lost.clone(),
+    }
+}
+
+/// HEAD is on another branch than before the job: what was written there is not what the run is
+/// about.
+fn elsewhere(state: &State, work: &Work, pin: &Pin, measured: &Remeasured, now: &str) -> Failure {
+    let short = |name: &str| name.trim_start_matches("refs/heads/").to_owned();
+    let (before, now) = (short(&pin.tripwire.head_ref), short(now));
+    let committed = measured.pin.identity.head != pin.identity.head && measured.head_descends;
+    let did = if committed {
+        format!("committed to {now} instead of {before}")
+    } else {
+        format!("switched from {before} to {now}")
+    };
+    let message = format!(
+        "the {} job of the {} {did}; nothing of it was reviewed",
+        work.role.as_str(),
+        work.slot
+    );
+    let root = state
+        .run
+        .as_ref()
+        .map_or(".", |run| run.source_root.as_str());
+    let back = if pin.branch.is_some() {
+        vec!["switch".to_owned(), before]
+    } else {
+        let head = pin.identity.head.to_string();
+        vec!["switch".to_owned(), "--detach".to_owned(), head]
+    };
+    let git = ["git", "-C", root].map(str::to_owned);
+    Failure::new(Code::WorkElsewhere, message).next(git.into_iter().chain(back))
+}

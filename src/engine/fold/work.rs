@@ -1,0 +1,185 @@
+//! Folding a step of work.
+
+use crate::domain::effect::{Done, Effect, Outcome};
+use crate::domain::finding::Disposition;
+use crate::domain::id::{EffectId, FindingId, JobId};
+use crate::domain::job::{AttemptReason, Reply, Role};
+use crate::engine::fold::fault;
+use crate::engine::state::{JobRecord, Phase, State};
+use crate::engine::work::{Asked, ClosedWork, WorkStage};
+
+/// An effect of the step was requested.
+pub(super) fn requested(state: &mut State, effect: &Effect) {
+    let Some(stage) = taken(state) else { return };
+    let next = match (stage, effect) {
+        (WorkStage::Opened, Effect::Pin { .. }) => WorkStage::Pinning,
+        (WorkStage::Ready { asked }, Effect::OpenTree { .. }) => WorkStage::Opening { asked },
+        (
+            WorkStage::Ready { asked }
+            | WorkStage::Open {
+                asked,
+                result: Done::Ok(_),
+            },
+            Effect::RunJob { job },
+        ) => {
+            let record = JobRecord {
+                job: job.clone(),
+                outcome: None,
+            };
+            state.jobs.insert(job.id, record);
+            let job = job.id;
+            WorkStage::Running { asked, job }
+        }
+        (WorkStage::Answered { asked, job }, Effect::Measure { .. }) => {
+            WorkStage::Measuring { asked, job }
+        }
+        (other, _) => {
+            put(state, other);
+            return fault(state, "a step of work requested what does not follow");
+        }
+    };
+    put(state, next);
+}
+
+/// An effect of the step was performed.
+pub(super) fn done(state: &mut State, id: EffectId, effect: &Effect, outcome: &Outcome) {
+    if let (Effect::RunJob { job }, Outcome::JobEnded { outcome }) = (effect, outcome)
+        && let Some(record) = state.jobs.get_mut(&job.id)
+    {
+        record.outcome = Some(outcome.clone());
+    }
+    let Some(stage) = taken(state) else { return };
+    let next = match (stage, outcome) {
+        (WorkStage::Pinning, Outcome::Pinned { result }) => match result {
+            Done::Ok(pin) => WorkStage::Ready {
+                asked: Asked {
+                    pin: Box::new(pin.clone()),
+                    reason: AttemptReason::First,
+                    attempt: 1,
+                },
+            },
+            Done::Err(failure) => WorkStage::Unpinned {
+                failure: failure.clone(),
+            },
+        },
+        (WorkStage::Opening { asked }, Outcome::TreeOpened { result }) => {
+            if let (Effect::OpenTree { slot, .. }, Done::Ok(tree)) = (effect, result) {
+                state.trees.insert(slot.clone(), tree.clone());
+            }
+            let result = result.clone();
+            WorkStage::Open { asked, result }
+        }
+        (WorkStage::Running { asked, job }, Outcome::JobEnded { .. }) => {
+            WorkStage::Answered { asked, job }
+        }
+        (WorkStage::Measuring { asked, job }, Outcome::Measured { result }) => {
+            let result = Box::new(result.clone());
+            WorkStage::Measured { asked, job, result }
+        }
+        (other, _) => {
+            put(state, other);
+            return fault(
+                state,
+                format!("effect {} came back as something else", id.0),
+            );
+        }
+    };
+    put(state, next);
+}
+
+/// The step is asked again.
+pub(super) fn retried(state: &mut State, reason: &AttemptReason) {
+    match taken(state) {
+        Some(WorkStage::Answered { asked, .. }) => {
+            let asked = Asked {
+                pin: asked.pin,
+                reason: reason.clone(),
+                attempt: asked.attempt + 1,
+            };
+            put(state, WorkStage::Ready { asked });
+        }
+        Some(other) => {
+            put(state, other);
+            fault(state, "work was asked again without an answer");
+        }
+        None => fault(state, "work was asked again outside of a step"),
+    }
+}
+
+/// An engine takes the run up again: a tree is opened again, and what rests on a measurement is
+/// measured again. What nobody was asked on yet is pinned again.
+pub(super) fn resumed(state: &mut State) {
+    let Some(stage) = taken(state) else { return };
+    let next = match stage {
+        WorkStage::Ready { asked } | WorkStage::Open { asked, .. } => {
+            if asked.attempt > 1 {
+                WorkStage::Ready { asked }
+            } else {
+                WorkStage::Opened
+            }
+        }
+        WorkStage::Measured { asked, job, .. } => WorkStage::Answered { asked, job },
+        same @ (WorkStage::Opened
+        | WorkStage::Pinning
+        | WorkStage::Unpinned { .. }
+        | WorkStage::Opening { .. }
+        | WorkStage::Running { .. }
+        | WorkStage::Answered { .. }
+        | WorkStage::Measuring { .. }) => same,
+    };
+    put(state, next);
+}
+
+/// A finding was answered or ruled on.
+pub(super) fn disposed(
+    state: &mut State,
+    job: JobId,
+    id: FindingId,
+    disposition: Disposition,
+    note: &str,
+) {
+    state.disposed.insert((job, id));
+    if let Some(finding) = state.findings.iter_mut().find(|finding| finding.id == id) {
+        finding.disposition = disposition;
+        state.notes.entry(id).or_default().push(note.to_owned());
+    } else {
+        fault(state, format!("{id} was disposed of and never raised"));
+    }
+}
+
+/// The step is over.
+pub(super) fn closed(state: &mut State, job: JobId, reply: Option<&Reply>, changed: bool) {
+    let Phase::Work { work, .. } = &state.phase else {
+        return fault(state, "work closed outside of a step");
+    };
+    let work = work.clone();
+    let plans = matches!(work.role, Role::Plan | Role::Refine);
+    if plans && matches!(reply, Some(Reply::Text)) {
+        state.plan = Some(job);
+    }
+    state.works.push(ClosedWork {
+        work,
+        job,
+        reply: reply.cloned(),
+        changed,
+    });
+    state.phase = Phase::Between;
+}
+
+/// The stage, taken out to be replaced.
+fn taken(state: &mut State) -> Option<WorkStage> {
+    match &mut state.phase {
+        Phase::Work { stage, .. } => Some(std::mem::replace(&mut **stage, WorkStage::Opened)),
+        Phase::Unstarted
+        | Phase::Between
+        | Phase::Round { .. }
+        | Phase::Closing { .. }
+        | Phase::Ended { .. } => None,
+    }
+}
+
+fn put(state: &mut State, next: WorkStage) {
+    if let Phase::Work { stage, .. } = &mut state.phase {
+        **stage = next;
+    }
+}

@@ -1,0 +1,111 @@
+//! What was claimed and what became of it: which claims still have their force.
+
+use crate::domain::event::RoundResult;
+use crate::domain::finding::{Disposition, Finding};
+use crate::domain::id::JobId;
+use crate::domain::identity::Pin;
+use crate::domain::oid::Oid;
+use crate::domain::slot::SlotName;
+use crate::engine::state::{ClosedRound, State};
+
+/// A claim of NOT PASS, valid or not, on an identity: it bars PASS there (design, section 6).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bar {
+    /// The identity's base.
+    pub base: Oid,
+    /// The identity's content tree.
+    pub content_tree: Oid,
+    /// Who claimed it.
+    pub slot: SlotName,
+    /// In which job.
+    pub job: JobId,
+}
+
+impl State {
+    /// Whether somebody's claim bars PASS on this identity; of one slot, or of any. A claim that
+    /// went through the ledger bars no more.
+    #[must_use]
+    pub fn is_barred(&self, pin: &Pin, slot: Option<&SlotName>) -> Option<&Bar> {
+        self.bars.iter().find(|bar| {
+            bar.base == pin.identity.base
+                && bar.content_tree == pin.identity.content_tree
+                && slot.is_none_or(|slot| *slot == bar.slot)
+                && !self.is_resolved(bar.job)
+        })
+    }
+    /// Whether every blocking finding of a job was taken back or overruled, and there was one.
+    #[must_use]
+    pub fn is_resolved(&self, job: JobId) -> bool {
+        let mut blocking = self
+            .findings
+            .iter()
+            .filter(|finding| finding.job == job && finding.blocking)
+            .peekable();
+        blocking.peek().is_some()
+            && blocking.all(|finding| match finding.disposition {
+                Disposition::Withdrawn | Disposition::Overruled => true,
+                Disposition::Open
+                | Disposition::Fixed
+                | Disposition::Refuted
+                | Disposition::Upheld
+                | Disposition::Sustained
+                | Disposition::Deferred => false,
+            })
+    }
+    /// Whether a finding still has its force: nobody mended it, took it back or overruled it.
+    #[must_use]
+    pub fn stands(finding: &Finding) -> bool {
+        finding.blocking
+            && match finding.disposition {
+                Disposition::Open
+                | Disposition::Refuted
+                | Disposition::Upheld
+                | Disposition::Sustained
+                | Disposition::Deferred => true,
+                Disposition::Fixed | Disposition::Withdrawn | Disposition::Overruled => false,
+            }
+    }
+    /// Findings of a slot that stand and were raised on another identity: its reviewer answers them
+    /// when it passes the content as it is now.
+    pub fn outdated<'a>(
+        &'a self,
+        pin: &'a Pin,
+        slot: &'a SlotName,
+    ) -> impl Iterator<Item = &'a Finding> {
+        let here = |finding: &&Finding| {
+            self.bars.iter().any(|bar| {
+                bar.job == finding.job
+                    && bar.base == pin.identity.base
+                    && bar.content_tree == pin.identity.content_tree
+            })
+        };
+        self.findings
+            .iter()
+            .filter(|finding| finding.slot == *slot && Self::stands(finding))
+            .filter(move |finding| !here(finding))
+    }
+    /// The last round, where it was on this very identity, ended with a verdict, and nobody had
+    /// touched what agents must not touch: what it says stands.
+    #[must_use]
+    pub fn same_as_last(&self, pin: &Pin) -> Option<&ClosedRound> {
+        self.rounds.last().filter(|round| {
+            round.result == RoundResult::NotPassed
+                && round.untouched
+                && round.pin.as_ref().is_some_and(|last| same(last, pin))
+        })
+    }
+    /// An earlier round that did not pass on this very identity.
+    #[must_use]
+    pub fn refused_before(&self, pin: &Pin) -> Option<&ClosedRound> {
+        self.rounds.iter().find(|round| {
+            round.result == RoundResult::NotPassed
+                && round.pin.as_ref().is_some_and(|other| same(other, pin))
+        })
+    }
+}
+
+/// Whether two pins are of one identity.
+fn same(one: &Pin, other: &Pin) -> bool {
+    one.identity.base == other.identity.base
+        && one.identity.content_tree == other.identity.content_tree
+}

@@ -1,0 +1,177 @@
+//! How a step of work stands, and what it is about.
+
+use std::sync::Arc;
+
+use crate::domain::agent::Agent;
+use crate::domain::effect::{Done, ReviewTree};
+use crate::domain::failure::Failure;
+use crate::domain::finding::{Disposition, Finding};
+use crate::domain::id::JobId;
+use crate::domain::identity::{Pin, Remeasured};
+use crate::domain::job::{AttemptReason, Job, Reply, Role};
+use crate::domain::run_spec::{PlanSource, RunSpec};
+use crate::domain::slot::SlotName;
+use crate::domain::work::Work;
+use crate::engine::state::{Phase, State};
+
+/// How far a step of work came: the source is pinned, a reading job gets a detached tree, the job
+/// runs, the source is measured.
+#[derive(Debug, Clone)]
+pub enum WorkStage {
+    /// Nothing was asked for yet.
+    Opened,
+    /// The pin was requested.
+    Pinning,
+    /// The source could not be pinned.
+    Unpinned {
+        /// Why.
+        failure: Failure,
+    },
+    /// The job is to be dispatched, a reading one after its tree is open.
+    Ready {
+        /// The source before the job, and why it is asked.
+        asked: Asked,
+    },
+    /// The detached tree of a reading job was requested.
+    Opening {
+        /// The source before the job, and why it is asked.
+        asked: Asked,
+    },
+    /// The tree is there, or not.
+    Open {
+        /// The source before the job, and why it is asked.
+        asked: Asked,
+        /// Which.
+        result: Done<ReviewTree>,
+    },
+    /// The job runs.
+    Running {
+        /// The source before the job, and why it is asked.
+        asked: Asked,
+        /// The job.
+        job: JobId,
+    },
+    /// The job ended and is to be judged.
+    Answered {
+        /// The source before the job, and why it was asked.
+        asked: Asked,
+        /// The job.
+        job: JobId,
+    },
+    /// The measurement after the job was requested.
+    Measuring {
+        /// The source before the job, and why it was asked.
+        asked: Asked,
+        /// The job.
+        job: JobId,
+    },
+    /// The measurement is there, or not.
+    Measured {
+        /// The source before the job, and why it was asked.
+        asked: Asked,
+        /// The job.
+        job: JobId,
+        /// Which.
+        result: Box<Done<Remeasured>>,
+    },
+}
+
+/// What a step of work is asked on.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The source before the step's first job: what is lost since was lost by the step.
+    pub pin: Box<Pin>,
+    /// Why it is asked, this time.
+    pub reason: AttemptReason,
+    /// Which attempt of the step, from 1.
+    pub attempt: u32,
+}
+
+/// A step of work that is over.
+#[derive(Debug, Clone)]
+pub struct ClosedWork {
+    /// Which.
+    pub work: Work,
+    /// Its job.
+    pub job: JobId,
+    /// What it handed over; `None` where it gave no answer that counts.
+    pub reply: Option<Reply>,
+    /// Whether the content is another one since.
+    pub changed: bool,
+}
+
+impl State {
+    /// The step of work under way, with the source before it, once it is pinned.
+    #[must_use]
+    pub fn work(&self) -> Option<(&Work, &Pin)> {
+        let Phase::Work { work, stage } = &self.phase else {
+            return None;
+        };
+        match &**stage {
+            WorkStage::Ready { asked }
+            | WorkStage::Opening { asked }
+            | WorkStage::Open { asked, .. }
+            | WorkStage::Running { asked, .. }
+            | WorkStage::Answered { asked, .. }
+            | WorkStage::Measuring { asked, .. }
+            | WorkStage::Measured { asked, .. } => Some((work, &asked.pin)),
+            WorkStage::Opened | WorkStage::Pinning | WorkStage::Unpinned { .. } => None,
+        }
+    }
+    /// What the creator objects to the plan, where the plan is refined by that.
+    #[must_use]
+    pub fn objections(&self, work: &Work) -> &[String] {
+        if work.after.is_some() {
+            return &[];
+        }
+        let challenge = self
+            .works
+            .iter()
+            .rev()
+            .find_map(|closed| match &closed.reply {
+                Some(Reply::Challenge { objections }) => Some(objections),
+                Some(Reply::Text | Reply::Answers { .. } | Reply::Rulings { .. }) | None => None,
+            });
+        challenge.map_or(&[], Vec::as_slice)
+    }
+    /// Who does a job that is no review.
+    #[must_use]
+    pub fn agent_of(&self, job: &Job) -> Option<&Agent> {
+        let run = self.run.as_ref()?;
+        match job.role {
+            Role::Plan | Role::Refine => run.planner.as_ref(),
+            Role::Challenge | Role::Implement | Role::Correct | Role::Comply => {
+                run.creator.as_ref()
+            }
+            Role::Arbitrate => run.arbiter.as_ref(),
+            Role::Readjudicate | Role::Review => {
+                let slot = run.panel.iter().find(|slot| slot.name == job.slot)?;
+                slot.agent_at(job.rank)
+            }
+        }
+    }
+    /// Whether there is a plan in hand: a file's, or the planner's.
+    #[must_use]
+    pub fn has_plan(&self) -> bool {
+        let from_file = |run: &Arc<RunSpec>| matches!(run.plan, PlanSource::File { .. });
+        self.plan.is_some() || self.run.as_ref().is_some_and(from_file)
+    }
+    /// The findings that a step of work is asked about.
+    #[must_use]
+    pub fn asked_about(&self, role: Role, slot: &SlotName) -> Vec<Finding> {
+        let fits = |finding: &&Finding| match role {
+            Role::Correct => finding.disposition == Disposition::Open,
+            // Nobody disputes what does not block.
+            Role::Readjudicate => {
+                let refuted = finding.disposition == Disposition::Refuted;
+                finding.blocking && refuted && finding.slot == *slot
+            }
+            Role::Arbitrate => finding.blocking && finding.disposition == Disposition::Upheld,
+            Role::Comply => finding.blocking && finding.disposition == Disposition::Sustained,
+            // The planner refines by what stands.
+            Role::Refine => finding.blocking && finding.disposition == Disposition::Open,
+            Role::Plan | Role::Challenge | Role::Implement | Role::Review => false,
+        };
+        self.findings.iter().filter(fits).cloned().collect()
+    }
+}

@@ -1,0 +1,86 @@
+//! What a job that plans, writes or rules is asked, and how its report is read.
+
+use std::path::PathBuf;
+
+use crate::contract::prompt::{self, WorkPrompt};
+use crate::contract::reply::{self, ExpectReply};
+use crate::domain::agent::Agent;
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::finding::Finding;
+use crate::domain::id::FindingId;
+use crate::domain::identity::Pin;
+use crate::domain::job::{Job, Reading};
+use crate::domain::run_spec::RunSpec;
+use crate::domain::work::Work;
+use crate::engine::State;
+use crate::runtime::perform::job::lacking;
+use crate::runtime::perform::plan;
+use crate::runtime::rim::Rim;
+
+/// One step of work.
+pub(super) struct WorkTask<'a> {
+    rim: &'a Rim,
+    run: &'a RunSpec,
+    state: &'a State,
+    job: &'a Job,
+    work: &'a Work,
+    pin: &'a Pin,
+    findings: Vec<Finding>,
+}
+
+impl<'a> WorkTask<'a> {
+    pub(super) fn of(
+        rim: &'a Rim,
+        run: &'a RunSpec,
+        state: &'a State,
+        job: &'a Job,
+    ) -> Result<Self, Failure> {
+        let (work, pin) = state.work().ok_or_else(|| lacking(job, "step of work"))?;
+        Ok(Self {
+            rim,
+            run,
+            state,
+            job,
+            work,
+            pin,
+            findings: state.asked_about(job.role, &job.slot),
+        })
+    }
+    /// The evidence of the round that the work follows, while it lies there.
+    pub(super) fn evidence(&self) -> Option<PathBuf> {
+        let after = self.work.after?;
+        let folder = self.rim.evidence_folder(self.run.loop_id, after);
+        let is_there = folder.symlink_metadata().is_ok_and(|found| found.is_dir());
+        is_there.then_some(folder)
+    }
+    pub(super) fn prompt(&self, agent: &Agent, tree: Option<&str>) -> Result<String, Failure> {
+        let plan = plan::text(self.rim, self.state)?;
+        prompt::work(&WorkPrompt {
+            run: self.run,
+            pin: self.pin,
+            job: self.job,
+            agent,
+            tree,
+            plan: plan.as_deref(),
+            objections: self.state.objections(self.work),
+            findings: &self.findings,
+            notes: &self.state.notes,
+            round_failed: self.work.after.map(|round| round.0),
+        })
+        .map_err(|error| {
+            let role = self.job.role.as_str();
+            let message = format!("the {role} prompt of the {}: {error}", self.job.slot);
+            Failure::new(Code::Internal, message)
+        })
+    }
+    pub(super) fn read(&self, report: &[u8]) -> Reading {
+        let findings: Vec<FindingId> = self.findings.iter().map(|finding| finding.id).collect();
+        let expect = ExpectReply {
+            role: self.job.role,
+            nonce: &self.job.nonce,
+            findings: &findings,
+        };
+        reply::read(report, &expect)
+    }
+}

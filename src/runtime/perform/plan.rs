@@ -1,0 +1,33 @@
+//! The plan in hand, as text.
+
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::run_spec::PlanSource;
+use crate::engine::State;
+use crate::runtime::rim::Rim;
+
+/// The text of the plan that the run works by: what the planner wrote last, else the file's.
+///
+/// # Errors
+/// When the planner's report is not in the artifacts any more: nobody is asked by half a plan.
+pub(super) fn text(rim: &Rim, state: &State) -> Result<Option<String>, Failure> {
+    if let Some(job) = state.plan {
+        let outcome = state
+            .jobs
+            .get(&job)
+            .and_then(|record| record.outcome.as_ref());
+        let report = outcome.and_then(|outcome| outcome.report.as_ref());
+        let stored = report.ok_or_else(|| {
+            Failure::new(
+                Code::Internal,
+                format!("the plan of job {job} was not kept"),
+            )
+        })?;
+        let bytes = rim.artifacts.get(&stored.sha256)?;
+        return Ok(Some(String::from_utf8_lossy(&bytes).into_owned()));
+    }
+    Ok(match state.run.as_ref().map(|run| &run.plan) {
+        Some(PlanSource::File { text, .. }) => Some(text.clone()),
+        Some(PlanSource::Planner | PlanSource::Nobody) | None => None,
+    })
+}
