@@ -18,5 +18,11 @@ mod model;
 mod orders;
 #[path = "engine/prefixes.rs"]
 mod prefixes;
+#[path = "engine/table.rs"]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the page is read, and written where that is asked for"
+)]
+mod table;
 #[path = "engine/world.rs"]
 mod world;

@@ -34,6 +34,7 @@ pub fn submission(parent: Option<JobId>) -> Submission {
 
 pub fn world() -> World {
     World {
+        crew: None,
         slots: vec![SlotScript {
             checks: false,
             fallbacks: 0,
@@ -159,7 +160,8 @@ impl Run {
         let Some((id, effect)) = self.effect(pick) else {
             return false;
         };
-        let outcome = self.world.perform(&effect, &mut self.content);
+        let findings = self.state.findings.clone();
+        let outcome = self.world.perform(&effect, &mut self.content, &findings);
         self.done(id, outcome);
         true
     }

@@ -1,71 +1,87 @@
 //! The reference model: the exit code that a scripted world must lead to, computed by walking the
 //! design's sentences in order. It shares no code with the engine and knows no events.
 
-use std::collections::BTreeSet;
-
 use run_loop::domain::effect::MeasurePoint;
+use run_loop::domain::job::Role;
+use run_loop::domain::severity::Severity;
 
-use crate::world::{Answer, Motion, World};
+use crate::world::{Answer, Arbiter, Crew, Deed, Motion, Planned, World, key};
 
+/// How a slot ended a round; a refusal with the claim that it rests on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Slot {
     Passes,
-    Refuses,
+    Refuses(usize),
     Nothing,
+}
+
+/// Somebody claimed NOT PASS on a content.
+struct Claim {
+    content: u8,
+    slot: usize,
+    /// Whether it is the valid NOT PASS of a reviewer that read everything.
+    covered: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Open,
+    Fixed,
+    Refuted,
+    Deferred,
+    Withdrawn,
+    Upheld,
+    Sustained,
+    Overruled,
+}
+
+struct Finding {
+    /// The claim it blocks by; a finding below the bar has none.
+    claim: Option<usize>,
+    slot: usize,
+    content: u8,
+    key: String,
+    /// Whether the slot's own agent raised it, not a fallback.
+    by_own: bool,
+    how: How,
+}
+
+impl Finding {
+    fn blocks(&self) -> bool {
+        self.claim.is_some()
+    }
+    fn stands(&self) -> bool {
+        let settled = matches!(self.how, How::Fixed | How::Withdrawn | How::Overruled);
+        self.blocks() && !settled
+    }
+}
+
+/// A round that ended with a verdict against the content.
+struct Refused {
+    content: u8,
+    slots: Vec<Slot>,
+    untouched: bool,
+}
+
+struct Model<'a> {
+    world: &'a World,
+    content: u8,
+    claims: Vec<Claim>,
+    findings: Vec<Finding>,
+    /// The rounds that closed; `None` where one was void.
+    rounds: Vec<Option<Refused>>,
 }
 
 /// The exit code of an undisturbed run in this world.
 pub fn exit(world: &World) -> u8 {
-    let mut content = world.first_content;
-    // Contents that somebody claimed NOT PASS on; with the slot that claimed it.
-    let mut barred: BTreeSet<(u8, usize)> = BTreeSet::new();
-    for round in 1..=world.max_rounds {
-        if world.pin_fails_in == Some(round) {
-            return 3;
-        }
-        if content == 0 {
-            return if round == 1 { 3 } else { 4 };
-        }
-        if world.evidence_fails_in == Some(round) {
-            return 5;
-        }
-        if world
-            .slots
-            .iter()
-            .any(|slot| slot.tree_fails_in == Some(round))
-        {
-            return 3;
-        }
-        let reviewed = content;
-        let slots: Vec<Slot> = (0..world.slots.len())
-            .map(|slot| ask(world, slot, round, reviewed, &mut barred))
-            .collect();
-        match after(world, round, MeasurePoint::Sealed, reviewed, &mut content) {
-            After::Stale => continue,
-            After::Unknown => return 5,
-            motion => {
-                let refused = slots.contains(&Slot::Refuses);
-                if refused || barred.iter().any(|(content, _)| *content == reviewed) {
-                    return 1;
-                }
-                if !enough(world, &slots) || motion == After::Tripped {
-                    return 5;
-                }
-            }
-        }
-        match after(
-            world,
-            round,
-            MeasurePoint::BeforePromotion,
-            reviewed,
-            &mut content,
-        ) {
-            After::Stale => {}
-            After::Unknown | After::Tripped => return 5,
-            After::Still => return if world.promotion_fails { 6 } else { 0 },
-        }
-    }
-    4
+    let mut model = Model {
+        world,
+        content: world.first_content,
+        claims: Vec::new(),
+        findings: Vec::new(),
+        rounds: Vec::new(),
+    };
+    model.run().unwrap_or_else(|exit| exit)
 }
 
 #[derive(PartialEq, Eq)]
@@ -76,20 +92,387 @@ enum After {
     Unknown,
 }
 
-fn after(world: &World, round: u32, point: MeasurePoint, reviewed: u8, content: &mut u8) -> After {
-    match world.motion(round, point) {
-        Motion::Still => After::Still,
-        Motion::Content(next) => {
-            *content = next;
-            if next == reviewed {
-                After::Still
-            } else {
-                After::Stale
+impl Model<'_> {
+    fn run(&mut self) -> Result<u8, u8> {
+        let world = self.world;
+        if let Some(crew) = &world.crew {
+            if crew.planned == Planned::Planner {
+                self.step(Role::Plan, 1, None)?;
+                let (answered, _) = self.step(Role::Challenge, 1, None)?;
+                if answered && crew.objects {
+                    self.step(Role::Refine, 1, None)?;
+                }
+            }
+            if !crew.review_only {
+                self.step(Role::Implement, 1, None)?;
             }
         }
-        Motion::Base | Motion::Unholdable => After::Stale,
-        Motion::Tripped => After::Tripped,
-        Motion::GitFails => After::Unknown,
+        for round in 1..=world.max_rounds {
+            if let Some(exit) = self.round(round)? {
+                return Ok(exit);
+            }
+            if let Some(Some(_)) = self.rounds.last() {
+                let Some(crew) = &world.crew else {
+                    return Ok(1);
+                };
+                if round == world.max_rounds {
+                    return Ok(1);
+                }
+                self.turn(crew, round)?;
+            }
+        }
+        Ok(4)
+    }
+
+    /// One round; `None` where another one may follow.
+    fn round(&mut self, round: u32) -> Result<Option<u8>, u8> {
+        let world = self.world;
+        if world.pin_fails_in == Some(round) {
+            return Err(3);
+        }
+        let reviewed = self.content;
+        if reviewed == 0 {
+            return Err(if round == 1 { 3 } else { 4 });
+        }
+        let refused = self.rounds.iter().flatten();
+        let before = refused
+            .filter(|refused| refused.content == reviewed)
+            .count()
+            > 0;
+        if world.crew.is_some() && before && self.barred(reviewed) {
+            return Err(7);
+        }
+        if world.evidence_fails_in == Some(round) {
+            return Err(5);
+        }
+        let carried: Vec<Option<Slot>> = (0..world.slots.len())
+            .map(|slot| self.carried(slot, reviewed))
+            .collect();
+        let asked = |slot: &usize| carried[*slot].is_none();
+        if (0..world.slots.len())
+            .filter(asked)
+            .any(|slot| world.slots[slot].tree_fails_in == Some(round))
+        {
+            return Err(3);
+        }
+        let mut slots = Vec::new();
+        for (slot, carried) in carried.into_iter().enumerate() {
+            let how = carried.unwrap_or_else(|| self.ask(slot, round, reviewed));
+            if how == Slot::Passes {
+                // Who passes the content as it is has answered what it raised on other content.
+                for finding in &mut self.findings {
+                    if finding.slot == slot && finding.stands() && finding.content != reviewed {
+                        finding.how = How::Fixed;
+                    }
+                }
+            }
+            slots.push(how);
+        }
+        let sealed = self.after(round, MeasurePoint::Sealed, reviewed);
+        match sealed {
+            After::Stale => {
+                self.rounds.push(None);
+                return Ok(None);
+            }
+            After::Unknown => return Err(5),
+            After::Still | After::Tripped => {
+                let refuses = slots.iter().any(|slot| matches!(slot, Slot::Refuses(_)));
+                let stands = self.findings.iter().any(Finding::stands);
+                if refuses || self.barred(reviewed) || stands {
+                    self.rounds.push(Some(Refused {
+                        content: reviewed,
+                        slots,
+                        untouched: sealed == After::Still,
+                    }));
+                    return Ok(None);
+                }
+                if !enough(world, &slots) || sealed == After::Tripped {
+                    return Err(5);
+                }
+            }
+        }
+        match self.after(round, MeasurePoint::BeforePromotion, reviewed) {
+            After::Stale => {
+                self.rounds.push(None);
+                Ok(None)
+            }
+            After::Unknown | After::Tripped => Err(5),
+            After::Still => Ok(Some(if world.promotion_fails { 6 } else { 0 })),
+        }
+    }
+
+    /// What follows a round that did not pass, up to the next one.
+    fn turn(&mut self, crew: &Crew, after: u32) -> Result<(), u8> {
+        let (before, reviewed) = (after + 1, self.content);
+        let (mut worked, mut changed) = (false, false);
+        let failed_twice = self.rounds.iter().rev().take(2).flatten().count() == 2;
+        let planned = crew.planned != Planned::Nobody;
+        let open = |finding: &Finding| finding.how == How::Open;
+        let blocking_open = |finding: &Finding| finding.how == How::Open && finding.blocks();
+        if failed_twice && crew.planner && planned && self.findings.iter().any(blocking_open) {
+            changed |= self.step(Role::Refine, before, None)?.1;
+            worked = true;
+        }
+        if self.findings.iter().any(open) {
+            let (answered, moved) = self.step(Role::Correct, before, None)?;
+            (worked, changed) = (true, changed | moved);
+            self.dispose(answered, Role::Correct, before, &open, |said| match said {
+                0 => Some(How::Fixed),
+                1 | 2 => Some(How::Refuted),
+                3 => Some(How::Deferred),
+                _ => None,
+            });
+        }
+        for slot in 0..self.world.slots.len() {
+            let refuted = |finding: &Finding| {
+                finding.how == How::Refuted && finding.blocks() && finding.slot == slot
+            };
+            if self.world.slots[slot].checks || !self.findings.iter().any(refuted) {
+                continue;
+            }
+            let (answered, moved) = self.step(Role::Readjudicate, before, Some(slot))?;
+            (worked, changed) = (true, changed | moved);
+            let rule = |said| match said {
+                0 => Some(How::Withdrawn),
+                1 => Some(How::Upheld),
+                _ => None,
+            };
+            self.dispose(answered, Role::Readjudicate, before, &refuted, rule);
+        }
+        let upheld = |finding: &Finding| finding.how == How::Upheld && finding.blocks();
+        if self.findings.iter().any(upheld) {
+            let own = |finding: &Finding| upheld(finding) && finding.by_own;
+            match crew.arbiter {
+                Arbiter::Nobody | Arbiter::Creator => return Err(8),
+                Arbiter::Reviewer if self.findings.iter().any(own) => return Err(8),
+                Arbiter::Impartial | Arbiter::Reviewer => {}
+            }
+            let (answered, moved) = self.step(Role::Arbitrate, before, None)?;
+            (worked, changed) = (true, changed | moved);
+            let rule = |said| match said {
+                2 => Some(How::Sustained),
+                3 => Some(How::Overruled),
+                _ => None,
+            };
+            self.dispose(answered, Role::Arbitrate, before, &upheld, rule);
+        }
+        let sustained = |finding: &Finding| finding.how == How::Sustained && finding.blocks();
+        if self.findings.iter().any(sustained) {
+            let (answered, moved) = self.step(Role::Comply, before, None)?;
+            (worked, changed) = (true, changed | moved);
+            let rule = |said| (said == 0).then_some(How::Fixed);
+            self.dispose(answered, Role::Comply, before, &sustained, rule);
+        }
+        if !worked {
+            return Err(1);
+        }
+        let last = self.rounds.iter().flatten().last();
+        let last = last.map_or(reviewed, |refused| refused.content);
+        if !changed && self.barred(last) {
+            return Err(7);
+        }
+        Ok(())
+    }
+
+    /// What an agent says of the findings it is asked about; of others, whatever it says.
+    fn dispose(
+        &mut self,
+        answered: bool,
+        role: Role,
+        before: u32,
+        asked: &dyn Fn(&Finding) -> bool,
+        means: impl Fn(u64) -> Option<How>,
+    ) {
+        for finding in &mut self.findings {
+            if answered
+                && asked(finding)
+                && let Some(how) = means(self.world.says(role, before, &finding.key))
+            {
+                finding.how = how;
+            }
+        }
+    }
+
+    /// One step of work: whether it was answered, and whether the content is another one since.
+    fn step(&mut self, role: Role, before: u32, slot: Option<usize>) -> Result<(bool, bool), u8> {
+        let world = self.world;
+        let writes = matches!(role, Role::Implement | Role::Correct | Role::Comply);
+        let rules = matches!(role, Role::Readjudicate | Role::Arbitrate);
+        let no_tree = slot.is_some_and(|slot| world.slots[slot].tree_fails_in == Some(before));
+        if world.pin_fails_in == Some(before) || no_tree {
+            return Err(3);
+        }
+        let pinned = self.content;
+        let mut answered = false;
+        for nth in 1.. {
+            let deed = world.deed(role, before, nth);
+            if deed == Deed::CannotStart {
+                return Err(6);
+            }
+            if let Some(next) = world.writes(role, before).filter(|_| writes) {
+                self.content = next;
+            }
+            match deed {
+                Deed::Invalid if nth == 1 => continue,
+                Deed::Invalid | Deed::Silent if role == Role::Plan => return Err(6),
+                Deed::Exits | Deed::TimesOut if !rules => return Err(6),
+                deed => answered = deed == Deed::Answers,
+            }
+            break;
+        }
+        match world.motion(before, MeasurePoint::AfterWork) {
+            Motion::Still | Motion::Base => {}
+            Motion::Content(next) => self.content = next,
+            Motion::Unholdable => return Err(if writes { 6 } else { 4 }),
+            Motion::Switched => return Err(6),
+            Motion::Tripped | Motion::GitFails => return Err(5),
+        }
+        let changed = self.content != pinned;
+        if role == Role::Implement && !changed && pinned == 0 {
+            return Err(6);
+        }
+        Ok((answered, changed))
+    }
+
+    fn after(&mut self, round: u32, point: MeasurePoint, reviewed: u8) -> After {
+        match self.world.motion(round, point) {
+            Motion::Still => After::Still,
+            Motion::Content(next) => {
+                self.content = next;
+                if next == reviewed {
+                    After::Still
+                } else {
+                    After::Stale
+                }
+            }
+            Motion::Base | Motion::Unholdable => After::Stale,
+            Motion::Tripped | Motion::Switched => After::Tripped,
+            Motion::GitFails => After::Unknown,
+        }
+    }
+
+    /// Whether everything that a claim rests on was taken back or overruled.
+    fn resolved(&self, claim: usize) -> bool {
+        let mut findings = self
+            .findings
+            .iter()
+            .filter(|finding| finding.claim == Some(claim))
+            .peekable();
+        findings.peek().is_some()
+            && findings.all(|finding| matches!(finding.how, How::Withdrawn | How::Overruled))
+    }
+
+    fn bar(&self, content: u8, slot: Option<usize>) -> Option<usize> {
+        let mut claims = self.claims.iter().enumerate();
+        let bars = |(nth, claim): &(usize, &Claim)| {
+            let here = claim.content == content && slot.is_none_or(|slot| slot == claim.slot);
+            here && !self.resolved(*nth)
+        };
+        claims.find(bars).map(|(nth, _)| nth)
+    }
+
+    fn barred(&self, content: u8) -> bool {
+        self.bar(content, None).is_some()
+    }
+
+    /// How a slot stands without being asked, since the last round was on this very content.
+    fn carried(&self, slot: usize, content: u8) -> Option<Slot> {
+        let last = self.rounds.last()?.as_ref()?;
+        if last.content != content || !last.untouched {
+            return None;
+        }
+        match last.slots[slot] {
+            Slot::Passes => Some(Slot::Passes),
+            Slot::Refuses(claim) => {
+                let free = self.bar(content, Some(slot)).is_none();
+                let passes = free && self.claims[claim].covered && self.resolved(claim);
+                passes.then_some(Slot::Passes)
+            }
+            Slot::Nothing => None,
+        }
+    }
+
+    /// Asks one slot: attempt, one re-ask for an invalid report, one fresh attempt for a failure on
+    /// the way, each fallback once.
+    fn ask(&mut self, slot: usize, round: u32, content: u8) -> Slot {
+        let world = self.world;
+        let (mut re_ask, mut fresh, mut rank) = (1, 1, 0);
+        for attempt in 1.. {
+            let answer = world.answer(slot, round, attempt);
+            let claimed = self.record(answer, slot, round, attempt, content, rank);
+            let again = match answer {
+                Answer::Pass | Answer::NotPassLow => {
+                    let bar = self.bar(content, Some(slot));
+                    return bar.map_or(Slot::Passes, Slot::Refuses);
+                }
+                Answer::NotPass | Answer::NotPassUnexplained | Answer::PassWithBlocker => {
+                    return claimed.map_or(Slot::Nothing, Slot::Refuses);
+                }
+                Answer::Invalid | Answer::InvalidNotPass => &mut re_ask,
+                Answer::Silent
+                | Answer::ExitsWithPerfectPass
+                | Answer::KilledWithNotPass
+                | Answer::CannotStart => &mut fresh,
+                Answer::TimesOutWithPass | Answer::TimesOutWithNotPass | Answer::PassUncovered => {
+                    &mut 0
+                }
+            };
+            if *again > 0 {
+                *again -= 1;
+            } else if rank < world.slots[slot].fallbacks {
+                rank += 1;
+            } else {
+                break;
+            }
+        }
+        Slot::Nothing
+    }
+
+    /// Takes what an answer claims, however it ended.
+    fn record(
+        &mut self,
+        answer: Answer,
+        slot: usize,
+        round: u32,
+        attempt: u32,
+        content: u8,
+        rank: usize,
+    ) -> Option<usize> {
+        let blocks = matches!(
+            answer,
+            Answer::NotPass
+                | Answer::PassWithBlocker
+                | Answer::KilledWithNotPass
+                | Answer::TimesOutWithNotPass
+        );
+        let claims =
+            blocks || matches!(answer, Answer::NotPassUnexplained | Answer::InvalidNotPass);
+        let claim = claims.then(|| {
+            let covered = answer == Answer::NotPass;
+            self.claims.push(Claim {
+                content,
+                slot,
+                covered,
+            });
+            self.claims.len() - 1
+        });
+        let mut raise = |severity: Severity, claim| {
+            self.findings.push(Finding {
+                claim,
+                slot,
+                content,
+                key: format!("{} {severity}", key(slot, round, attempt)),
+                by_own: rank == 0,
+                how: How::Open,
+            });
+        };
+        if blocks || answer == Answer::NotPassLow {
+            raise(Severity::Low, None);
+        }
+        if blocks {
+            raise(Severity::High, claim);
+        }
+        claim
     }
 }
 
@@ -105,56 +488,4 @@ fn enough(world: &World, slots: &[Slot]) -> bool {
         .quorum
         .map_or(slots.len(), |least| least.max(1) as usize);
     passed >= quorum && (readers == 0 || readers_passed > 0)
-}
-
-/// Asks one slot: attempt, one re-ask for an invalid report, one fresh attempt for a failure on
-/// the way, each fallback once.
-fn ask(
-    world: &World,
-    slot: usize,
-    round: u32,
-    content: u8,
-    barred: &mut BTreeSet<(u8, usize)>,
-) -> Slot {
-    let (mut re_ask, mut fresh, mut fallbacks) = (1, 1, world.slots[slot].fallbacks);
-    for attempt in 1.. {
-        let answer = world.answer(slot, round, attempt);
-        let claims = matches!(
-            answer,
-            Answer::NotPass
-                | Answer::NotPassUnexplained
-                | Answer::PassWithBlocker
-                | Answer::InvalidNotPass
-                | Answer::KilledWithNotPass
-                | Answer::TimesOutWithNotPass
-        );
-        if claims {
-            barred.insert((content, slot));
-        }
-        let again = match answer {
-            Answer::Pass | Answer::NotPassLow => {
-                let bar = barred.contains(&(content, slot));
-                return if bar { Slot::Refuses } else { Slot::Passes };
-            }
-            Answer::NotPass | Answer::NotPassUnexplained | Answer::PassWithBlocker => {
-                return Slot::Refuses;
-            }
-            Answer::Invalid | Answer::InvalidNotPass => &mut re_ask,
-            Answer::Silent
-            | Answer::ExitsWithPerfectPass
-            | Answer::KilledWithNotPass
-            | Answer::CannotStart => &mut fresh,
-            Answer::TimesOutWithPass | Answer::TimesOutWithNotPass | Answer::PassUncovered => {
-                &mut 0
-            }
-        };
-        if *again > 0 {
-            *again -= 1;
-        } else if fallbacks > 0 {
-            fallbacks -= 1;
-        } else {
-            break;
-        }
-    }
-    Slot::Nothing
 }

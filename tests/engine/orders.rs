@@ -92,7 +92,8 @@ impl<'a> Driver<'a> {
     /// What the world does for an effect. A report that lies there is read, never bought again.
     fn outcome(&mut self, effect: &Effect) -> Outcome {
         let Effect::RunJob { job } = effect else {
-            return self.world.perform(effect, &mut self.content);
+            let findings = self.state.findings.clone();
+            return self.world.perform(effect, &mut self.content, &findings);
         };
         if let Some(outcome) = self.bought.get(&job.id) {
             return outcome.clone();
@@ -101,11 +102,13 @@ impl<'a> Driver<'a> {
             return interrupted();
         }
         let before = self.state.jobs.values().filter(|record| {
-            let same = record.job.round == job.round && record.job.slot == job.slot;
+            let (other, role) = (&record.job, job.role);
+            let same = other.round == job.round && other.slot == job.slot && other.role == role;
             same && self.bought.contains_key(&record.job.id)
         });
         let nth = u32::try_from(before.count()).unwrap() + 1;
-        let outcome = self.world.job(job, nth);
+        let findings = self.state.findings.clone();
+        let outcome = self.world.job(job, nth, &mut self.content, &findings);
         self.bought.insert(job.id, outcome.clone());
         outcome
     }
@@ -269,7 +272,8 @@ proptest! {
             let first = driver.state.open_effects().next().map(|(id, effect)| (id, effect.clone()));
             let Some((id, effect)) = first else { break };
             let mut elsewhere = driver.content;
-            let outcome = Box::new(world.perform(&effect, &mut elsewhere));
+            let findings = driver.state.findings.clone();
+            let outcome = Box::new(world.perform(&effect, &mut elsewhere, &findings));
             driver.perform(pick());
             if driver.state.open.contains_key(&id) {
                 continue;

@@ -2,22 +2,26 @@
 //! asked. It knows nothing of the engine's decisions.
 
 use proptest::prelude::*;
-use run_loop::domain::agent::{Agent, AgentKind, Contract};
+use run_loop::domain::agent::{
+    Agent, AgentKind, CommandAgent, Contract, PromptChannel, ReportChannel,
+};
 use run_loop::domain::code::Code;
 use run_loop::domain::delegation::DispatchOutcome;
 use run_loop::domain::digest::Digest;
 use run_loop::domain::effect::{Done, Effect, MeasurePoint, Outcome, Promotion, ReviewTree};
 use run_loop::domain::evidence::Evidence;
 use run_loop::domain::failure::Failure;
-use run_loop::domain::finding::Claim;
+use run_loop::domain::finding::{Claim, Finding};
 use run_loop::domain::id::{LoopId, RoundNumber};
 use run_loop::domain::identity::{Identity, Pin, Remeasured, Tripwire};
 use run_loop::domain::isolation::Isolation;
-use run_loop::domain::job::{Ended, Job, JobOutcome, Reading, Review, Stored};
+use run_loop::domain::job::{
+    AnswerAction, Ended, Job, JobOutcome, Reading, Reply, Review, Role, Ruling, RulingKind, Stored,
+};
 use run_loop::domain::oid::Oid;
 use run_loop::domain::path::RepoPath;
 use run_loop::domain::policy::Policy;
-use run_loop::domain::run_spec::{BaseSpec, Quorum, ReviewSpec, RunSpec};
+use run_loop::domain::run_spec::{BaseSpec, PlanSource, Quorum, ReviewSpec, RunSpec};
 use run_loop::domain::severity::Severity;
 use run_loop::domain::slot::{Slot, SlotName};
 use run_loop::domain::spent::Spent;
@@ -51,6 +55,8 @@ pub enum Motion {
     Content(u8),
     Base,
     Tripped,
+    /// HEAD is on another branch.
+    Switched,
     /// The source holds something that no snapshot can hold.
     Unholdable,
     GitFails,
@@ -66,9 +72,60 @@ pub struct SlotScript {
     pub tree_fails_in: Option<u32>,
 }
 
+/// What an agent does that plans, writes or rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    /// It ends well and answers what it likes; see [`World::says`].
+    Answers,
+    Invalid,
+    Silent,
+    Exits,
+    TimesOut,
+    CannotStart,
+}
+
+/// Where the plan comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Planned {
+    Nobody,
+    Planner,
+    File,
+}
+
+/// Who may arbitrate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arbiter {
+    Nobody,
+    Impartial,
+    /// The agent that creates.
+    Creator,
+    /// The agent that every slot asks first.
+    Reviewer,
+}
+
+/// Everybody who works besides the panel.
+#[derive(Debug, Clone)]
+pub struct Crew {
+    pub review_only: bool,
+    pub planner: bool,
+    pub planned: Planned,
+    pub objects: bool,
+    pub arbiter: Arbiter,
+    /// Cycled through, over rounds, roles and attempts.
+    pub deeds: Vec<Deed>,
+    /// What a writing job leaves as content; cycled through over rounds and roles.
+    pub writes: Vec<Option<u8>>,
+    /// What is found after a job; per round that the work comes before.
+    pub motions: Vec<Motion>,
+    /// Decides what is said of each finding.
+    pub mood: u64,
+}
+
 #[derive(Debug, Clone)]
 pub struct World {
     pub slots: Vec<SlotScript>,
+    /// Who creates, if anybody.
+    pub crew: Option<Crew>,
     pub max_rounds: u32,
     pub max_parallel: u32,
     pub quorum: Option<u32>,
@@ -120,7 +177,10 @@ pub fn worlds() -> impl Strategy<Value = World> {
             tree_fails_in,
         });
     (
-        prop::collection::vec(slot, 1..5),
+        (
+            prop::collection::vec(slot, 1..5),
+            prop::option::weighted(0.6, crews()),
+        ),
         1_u32..5,
         1_u32..5,
         prop::option::weighted(0.3, 0_u32..4),
@@ -132,7 +192,7 @@ pub fn worlds() -> impl Strategy<Value = World> {
     )
         .prop_map(
             |(
-                slots,
+                (slots, crew),
                 max_rounds,
                 max_parallel,
                 quorum,
@@ -143,6 +203,7 @@ pub fn worlds() -> impl Strategy<Value = World> {
                 promotion,
             )| World {
                 slots,
+                crew,
                 max_rounds,
                 max_parallel,
                 quorum,
@@ -151,6 +212,63 @@ pub fn worlds() -> impl Strategy<Value = World> {
                 pin_fails_in: pin,
                 evidence_fails_in: evidence,
                 promotion_fails: promotion,
+            },
+        )
+}
+
+fn crews() -> impl Strategy<Value = Crew> {
+    let deed = prop_oneof![
+        30 => Just(Deed::Answers),
+        2 => Just(Deed::Invalid),
+        1 => Just(Deed::Silent),
+        1 => Just(Deed::Exits),
+        1 => Just(Deed::TimesOut),
+        1 => Just(Deed::CannotStart),
+    ];
+    let planned = prop_oneof![
+        3 => Just(Planned::Nobody),
+        1 => Just(Planned::Planner),
+        1 => Just(Planned::File),
+    ];
+    let arbiter = prop_oneof![
+        1 => Just(Arbiter::Nobody),
+        6 => Just(Arbiter::Impartial),
+        1 => Just(Arbiter::Creator),
+        1 => Just(Arbiter::Reviewer),
+    ];
+    let motion = prop_oneof![
+        14 => Just(Motion::Still),
+        1 => (0_u8..4).prop_map(Motion::Content),
+        1 => Just(Motion::Base),
+        1 => Just(Motion::Unholdable),
+        1 => Just(Motion::Tripped),
+        1 => Just(Motion::Switched),
+        1 => Just(Motion::GitFails),
+    ];
+    (
+        any::<bool>(),
+        any::<bool>(),
+        planned,
+        any::<bool>(),
+        arbiter,
+        prop::collection::vec(deed, 1..9),
+        prop::collection::vec(prop::option::weighted(0.5, 0_u8..5), 1..6),
+        prop::collection::vec(motion, 5),
+        any::<u64>(),
+    )
+        .prop_map(
+            |(review_only, planner, planned, objects, arbiter, deeds, writes, motions, mood)| {
+                Crew {
+                    review_only,
+                    planner: planner || planned == Planned::Planner,
+                    planned,
+                    objects,
+                    arbiter,
+                    deeds,
+                    writes,
+                    motions,
+                    mood,
+                }
             },
         )
 }
@@ -178,7 +296,13 @@ fn agent(name: &str, checks: bool) -> Agent {
         kind: if checks {
             AgentKind::Checks
         } else {
-            AgentKind::Human
+            AgentKind::Command(CommandAgent {
+                program: "/agent".to_owned(),
+                args: Vec::new(),
+                prompt: PromptChannel::Stdin,
+                report: ReportChannel::Stdout,
+                env: Vec::new(),
+            })
         },
         remote: false,
         family: name.to_owned(),
@@ -190,6 +314,7 @@ fn agent(name: &str, checks: bool) -> Agent {
 
 impl World {
     pub fn spec(&self) -> RunSpec {
+        let crew = self.crew.as_ref();
         let panel = self.slots.iter().enumerate().map(|(index, script)| Slot {
             name: slot_name(index),
             agent: agent("own", script.checks),
@@ -206,11 +331,26 @@ impl World {
             control_root: "/source".to_owned(),
             common_dir: "/source/.git".to_owned(),
             base: BaseSpec::StartHead { head: oid(200) },
-            creator: None,
-            planner: None,
-            arbiter: None,
-            review_only: true,
-            plan: run_loop::domain::run_spec::PlanSource::Nobody,
+            creator: crew.map(|_| agent("creator", false)),
+            planner: crew
+                .filter(|crew| crew.planner)
+                .map(|_| agent("planner", false)),
+            arbiter: crew.and_then(|crew| match crew.arbiter {
+                Arbiter::Nobody => None,
+                Arbiter::Impartial => Some(agent("arbiter", false)),
+                Arbiter::Creator => Some(agent("creator", false)),
+                Arbiter::Reviewer => Some(agent("own", false)),
+            }),
+            review_only: crew.is_none_or(|crew| crew.review_only),
+            plan: match crew.map(|crew| crew.planned) {
+                None | Some(Planned::Nobody) => PlanSource::Nobody,
+                Some(Planned::Planner) => PlanSource::Planner,
+                Some(Planned::File) => PlanSource::File {
+                    path: "plan.md".to_owned(),
+                    text: "1. do it".to_owned(),
+                    sha256: Digest::of(b"1. do it"),
+                },
+            },
             panel: panel.collect(),
             review: ReviewSpec {
                 max_rounds: self.max_rounds,
@@ -240,10 +380,16 @@ impl World {
     }
 
     pub fn motion(&self, round: u32, point: MeasurePoint) -> Motion {
+        if point == MeasurePoint::AfterWork {
+            let motions = self.crew.as_ref().map(|crew| &crew.motions);
+            let motion = motions.and_then(|motions| motions.get(round as usize - 1));
+            return motion.copied().unwrap_or(Motion::Still);
+        }
         let Some((sealed, before)) = self.motions.get(round as usize - 1) else {
             return Motion::Still;
         };
         match point {
+            MeasurePoint::AfterWork => Motion::Still,
             MeasurePoint::Sealed => *sealed,
             MeasurePoint::BeforePromotion => *before,
         }
@@ -255,11 +401,120 @@ impl World {
         answers[((round - 1) * 7 + attempt - 1) as usize % answers.len()]
     }
 
-    /// Performs an effect. `content` is what the source holds, which only this changes.
-    pub fn perform(&self, effect: &Effect, content: &mut u8) -> Outcome {
+    /// What an agent does when it is asked the `nth` time for this work.
+    pub fn deed(&self, role: Role, round: u32, nth: u32) -> Deed {
+        let deeds = &self.crew.as_ref().unwrap().deeds;
+        deeds[(round * 5 + role as u32 * 3 + nth) as usize % deeds.len()]
+    }
+    /// What a writing job leaves as content, where it leaves another one.
+    pub fn writes(&self, role: Role, round: u32) -> Option<u8> {
+        let writes = &self.crew.as_ref().unwrap().writes;
+        writes[(round * 3 + role as u32) as usize % writes.len()]
+    }
+    /// What is said of a finding: 0 to 3, or nothing. An agent may say what its role may not, and
+    /// speaks of every finding there is, asked or not.
+    pub fn says(&self, role: Role, round: u32, finding: &str) -> u64 {
+        let mood = self.crew.as_ref().unwrap().mood;
+        let key = format!("{mood} {role:?} {round} {finding}");
+        let digest = Digest::of(key.as_bytes());
+        u64::from_str_radix(&digest.as_str()[..8], 16).unwrap() % 6
+    }
+    fn reply(&self, job: &Job, findings: &[Finding]) -> Reply {
+        let said = |finding: &Finding| self.says(job.role, job.round.0, &finding.claim.title);
+        let note = || "as scripted".to_owned();
+        match job.role {
+            Role::Plan | Role::Refine | Role::Implement | Role::Review => Reply::Text,
+            Role::Challenge => Reply::Challenge {
+                objections: if self.crew.as_ref().unwrap().objects {
+                    vec![note()]
+                } else {
+                    Vec::new()
+                },
+            },
+            Role::Correct | Role::Comply => Reply::Answers {
+                answers: findings
+                    .iter()
+                    .filter_map(|finding| {
+                        let action = match said(finding) {
+                            0 => AnswerAction::Fixed,
+                            1 | 2 => AnswerAction::Refuted,
+                            3 => AnswerAction::Deferred,
+                            _ => return None,
+                        };
+                        Some(run_loop::domain::job::Answer {
+                            finding: finding.id,
+                            action,
+                            note: note(),
+                        })
+                    })
+                    .collect(),
+            },
+            Role::Readjudicate | Role::Arbitrate => Reply::Rulings {
+                rulings: findings
+                    .iter()
+                    .filter_map(|finding| {
+                        let ruling = match said(finding) {
+                            0 => RulingKind::Withdrawn,
+                            1 => RulingKind::Upheld,
+                            2 => RulingKind::Sustained,
+                            3 => RulingKind::Overruled,
+                            _ => return None,
+                        };
+                        Some(Ruling {
+                            finding: finding.id,
+                            ruling,
+                            note: note(),
+                        })
+                    })
+                    .collect(),
+            },
+        }
+    }
+    /// A job that plans, writes or rules.
+    fn work(&self, job: &Job, nth: u32, findings: &[Finding], content: &mut u8) -> JobOutcome {
+        let deed = self.deed(job.role, job.round.0, nth);
+        if job.role.writes()
+            && deed != Deed::CannotStart
+            && let Some(next) = self.writes(job.role, job.round.0)
+        {
+            *content = next;
+        }
+        let reply = || Reading::Reply {
+            reply: self.reply(job, findings),
+        };
+        let exited = |code| Ended::Exited { code };
+        let (ended, reading) = match deed {
+            Deed::Answers => (exited(0), reply()),
+            Deed::Invalid => {
+                let problems = vec!["as scripted".to_owned()];
+                let (claimed, claims) = (None, Vec::new());
+                (
+                    exited(0),
+                    Reading::Invalid {
+                        problems,
+                        claimed,
+                        claims,
+                    },
+                )
+            }
+            Deed::Silent => (exited(0), Reading::Silent),
+            // What a job says that failed or was stopped is not heard.
+            Deed::Exits => (exited(1), reply()),
+            Deed::TimesOut => (Ended::TimedOut, reply()),
+            Deed::CannotStart => {
+                let failure = Failure::new(Code::AgentNotRunnable, "as scripted");
+                (Ended::NotStarted { failure }, Reading::Silent)
+            }
+        };
+        ended_with(ended, reading)
+    }
+
+    /// Performs an effect. `content` is what the source holds, which only this changes; `findings`
+    /// is what is known so far.
+    pub fn perform(&self, effect: &Effect, content: &mut u8, findings: &[Finding]) -> Outcome {
         let failed = |code| Failure::new(code, "as scripted");
         match effect {
-            Effect::Pin { round } => Outcome::Pinned {
+            Effect::Pin { round, .. } => Outcome::Pinned {
                 result: if self.pin_fails_in == Some(round.0) {
                     Done::Err(failed(Code::NestedRepository))
                 } else {
@@ -274,7 +529,9 @@ impl World {
                 },
             },
             Effect::OpenTree { round, slot, .. } => Outcome::TreeOpened {
-                result: if self.slots[index(slot)].tree_fails_in == Some(round.0) {
+                result: if index(slot)
+                    .is_some_and(|slot| self.slots[slot].tree_fails_in == Some(round.0))
+                {
                     Done::Err(failed(Code::ReviewTreeFailed))
                 } else {
                     Done::Ok(ReviewTree {
@@ -282,7 +539,7 @@ impl World {
                     })
                 },
             },
-            Effect::RunJob { job } => self.job(job, job.attempt),
+            Effect::RunJob { job } => self.job(job, job.attempt, content, findings),
             Effect::AwaitJobs { .. } => Outcome::JobsAwaited,
             Effect::Delegate { .. } => delegated(Ended::Exited { code: 0 }, true),
             Effect::Measure {
@@ -291,8 +548,13 @@ impl World {
                 pinned,
             } => {
                 let motion = self.motion(round.0, *point);
+                let same = match point {
+                    // A job may have left another content.
+                    MeasurePoint::AfterWork => pin(*content, 0),
+                    MeasurePoint::Sealed | MeasurePoint::BeforePromotion => pinned.clone(),
+                };
                 Outcome::Measured {
-                    result: measure(motion, pinned, content),
+                    result: measure(motion, same, content),
                 }
             }
             Effect::Promote { .. } => Outcome::Promoted {
@@ -310,13 +572,17 @@ impl World {
         }
     }
 
-    /// A job hands over the slot's `nth` answer of the round.
-    pub fn job(&self, job: &Job, nth: u32) -> Outcome {
+    /// A job hands over the `nth` answer of its slot and role in the round.
+    pub fn job(&self, job: &Job, nth: u32, content: &mut u8, findings: &[Finding]) -> Outcome {
         assert!(job.round >= RoundNumber(1));
-        let answer = self.answer(index(&job.slot), job.round.0, nth);
-        Outcome::JobEnded {
-            outcome: outcome(answer),
-        }
+        let outcome = if job.role == Role::Review {
+            let slot = index(&job.slot).unwrap();
+            let answer = self.answer(slot, job.round.0, nth);
+            outcome(answer, &key(slot, job.round.0, nth))
+        } else {
+            self.work(job, nth, findings, content)
+        };
+        Outcome::JobEnded { outcome }
     }
 }
 
@@ -347,12 +613,17 @@ pub fn helper() -> Agent {
     agent("helper", false)
 }
 
-pub fn index(slot: &SlotName) -> usize {
-    slot.as_str().trim_start_matches("slot-").parse().unwrap()
+/// What a finding is called in every order of events: who raised it, when, at which attempt.
+pub fn key(slot: usize, round: u32, nth: u32) -> String {
+    format!("{slot}-{round}-{nth}")
+}
+
+fn index(slot: &SlotName) -> Option<usize> {
+    slot.as_str().strip_prefix("slot-")?.parse().ok()
 }
 
 pub fn interrupted() -> Outcome {
-    let mut outcome = outcome(Answer::Silent);
+    let mut outcome = outcome(Answer::Silent, "");
     outcome.ended = Ended::Interrupted;
     Outcome::JobEnded { outcome }
 }
@@ -386,8 +657,7 @@ fn pin(content: u8, trip: u8) -> Pin {
     }
 }
 
-fn measure(motion: Motion, pinned: &Pin, content: &mut u8) -> Done<Remeasured> {
-    let mut now = pinned.clone();
+fn measure(motion: Motion, mut now: Pin, content: &mut u8) -> Done<Remeasured> {
     match motion {
         Motion::Still => {}
         Motion::Content(next) => {
@@ -395,6 +665,9 @@ fn measure(motion: Motion, pinned: &Pin, content: &mut u8) -> Done<Remeasured> {
             now = pin(next, 0);
         }
         Motion::Base => now.identity.base = oid(202),
+        Motion::Switched => {
+            "refs/heads/elsewhere".clone_into(&mut now.tripwire.head_ref);
+        }
         Motion::Tripped => now.tripwire.hooks = Digest::of(b"a new hook"),
         Motion::Unholdable => {
             return Done::Err(Failure::new(Code::SourceMoved, "as scripted"));
@@ -420,9 +693,9 @@ fn evidence() -> Evidence {
     }
 }
 
-fn claim(severity: Severity) -> Claim {
+fn claim(severity: Severity, key: &str) -> Claim {
     Claim {
-        title: "a claim".to_owned(),
+        title: format!("{key} {severity}"),
         severity,
         blocking: false,
         path: None,
@@ -443,10 +716,22 @@ fn review(verdict: Verdict, coverage: Coverage, findings: Vec<Claim>) -> Reading
     })
 }
 
-fn outcome(answer: Answer) -> JobOutcome {
+fn ended_with(ended: Ended, reading: Reading) -> JobOutcome {
+    JobOutcome {
+        ended,
+        report: None,
+        prompt: None,
+        reading,
+        spent: Spent::default(),
+        started_at: Timestamp::from_millis(0),
+        ended_at: Timestamp::from_millis(1),
+    }
+}
+
+fn outcome(answer: Answer, key: &str) -> JobOutcome {
     use Verdict::{NotPass, Pass};
     let pass = || review(Pass, Coverage::Full, Vec::new());
-    let blocker = || vec![claim(Severity::Low), claim(Severity::High)];
+    let blocker = || vec![claim(Severity::Low, key), claim(Severity::High, key)];
     let not_pass = || review(NotPass, Coverage::Full, blocker());
     let invalid = |claimed| Reading::Invalid {
         problems: vec!["as scripted".to_owned()],
@@ -462,7 +747,7 @@ fn outcome(answer: Answer) -> JobOutcome {
         Answer::NotPassUnexplained => (exited(0), review(NotPass, Coverage::Full, Vec::new())),
         Answer::NotPassLow => (
             exited(0),
-            review(NotPass, Coverage::Full, vec![claim(Severity::Low)]),
+            review(NotPass, Coverage::Full, vec![claim(Severity::Low, key)]),
         ),
         Answer::Invalid => (exited(0), invalid(Some(Pass))),
         Answer::InvalidNotPass => (exited(0), invalid(Some(NotPass))),
@@ -476,13 +761,5 @@ fn outcome(answer: Answer) -> JobOutcome {
             (Ended::NotStarted { failure }, Reading::Silent)
         }
     };
-    JobOutcome {
-        ended,
-        report: None,
-        prompt: None,
-        reading,
-        spent: Spent::default(),
-        started_at: Timestamp::from_millis(0),
-        ended_at: Timestamp::from_millis(1),
-    }
+    ended_with(ended, reading)
 }

@@ -1,0 +1,164 @@
+//! `docs/state-machine.md`: what the machine does, seen by driving it, held against the page.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use run_loop::domain::event::{Event, StopCause};
+use run_loop::engine::{Phase, Stage, State, WorkStage, fold};
+
+use crate::orders::{Driver, picks, stop};
+use crate::world::worlds;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/state-machine.md");
+const BEGIN: &str = "<!-- generated -->\n";
+/// Runs that are driven; enough that more of them see nothing new.
+const RUNS: usize = 1_500;
+
+/// Where a state stands: its phase, and its stage in it.
+fn place(state: &State) -> (&'static str, &'static str) {
+    if state.suspended.is_some() {
+        return ("Suspended", "");
+    }
+    match &state.phase {
+        Phase::Unstarted => ("Unstarted", ""),
+        Phase::Between => ("Between", ""),
+        Phase::Work { stage, .. } => ("Work", work(stage)),
+        Phase::Round { stage, .. } => ("Round", round(stage)),
+        Phase::Closing { .. } => ("Closing", ""),
+        Phase::Ended { .. } => ("Ended", ""),
+    }
+}
+
+fn work(stage: &WorkStage) -> &'static str {
+    match stage {
+        WorkStage::Opened => "opened",
+        WorkStage::Pinning => "pinning",
+        WorkStage::Unpinned { .. } => "unpinned",
+        WorkStage::Ready { .. } => "ready",
+        WorkStage::Opening { .. } => "opening a tree",
+        WorkStage::Open { .. } => "tree open",
+        WorkStage::Running { .. } => "running",
+        WorkStage::Answered { .. } => "answered",
+        WorkStage::Measuring { .. } => "measuring",
+        WorkStage::Measured { .. } => "measured",
+    }
+}
+
+fn round(stage: &Stage) -> &'static str {
+    match stage {
+        Stage::Opened => "opened",
+        Stage::Pinning => "pinning",
+        Stage::Pinned { .. } => "pinned",
+        Stage::Gathering { .. } => "gathering",
+        Stage::Gathered { .. } => "gathered",
+        Stage::Reviewing { .. } => "reviewing",
+        Stage::Measuring { .. } => "measuring",
+        Stage::Measured { .. } => "measured",
+        Stage::Promoting { .. } => "promoting",
+        Stage::Promoted { .. } => "promoted",
+    }
+}
+
+/// An event's name: that of its variant, with what an effect is or came of.
+fn name(event: &Event) -> String {
+    let json = serde_json::to_value(event).unwrap();
+    let word = |value: &serde_json::Value, key: &str| value[key].as_str().map(str::to_owned);
+    let tag = word(&json, "event").unwrap_or_else(|| json.to_string());
+    let about = word(&json["effect"], "effect")
+        .or_else(|| word(&json["outcome"], "of"))
+        .or_else(|| word(&json["work"], "role"));
+    match about {
+        Some(about) => format!("{tag} {about}"),
+        None => tag,
+    }
+}
+
+type Table =
+    BTreeMap<((&'static str, &'static str), String), BTreeSet<(&'static str, &'static str)>>;
+
+fn observed() -> Table {
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let mut table = Table::new();
+    for nth in 0..RUNS {
+        let world = worlds().new_tree(&mut runner).unwrap().current();
+        let mut driver = Driver::new(&world);
+        driver.start();
+        let mut pick = picks(nth as u64);
+        if nth % 3 > 0 {
+            for _ in 0..nth / 3 % 40 {
+                driver.perform(pick());
+            }
+            let cause = if nth % 3 == 1 {
+                StopCause::Interrupt
+            } else {
+                StopCause::Cancel
+            };
+            driver.input(stop(cause));
+            driver.run(&mut pick);
+            if driver.state.suspended.is_some() {
+                driver = driver.again();
+            }
+        }
+        driver.run(&mut pick);
+        let mut state = State::default();
+        for event in &driver.journal {
+            let from = place(&state);
+            fold(&mut state, event);
+            table
+                .entry((from, name(event)))
+                .or_default()
+                .insert(place(&state));
+        }
+    }
+    table
+}
+
+fn shown((phase, stage): (&str, &str)) -> String {
+    if stage.is_empty() {
+        phase.to_owned()
+    } else {
+        format!("{phase}: {stage}")
+    }
+}
+
+fn rendered(table: &Table) -> String {
+    let mut phases: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    for ((from, event), targets) in table {
+        for to in targets.iter().filter(|to| to.0 != from.0) {
+            let event = event.split(' ').next().unwrap();
+            phases.entry((from.0, to.0)).or_default().insert(event);
+        }
+    }
+    let mut page = String::from("```mermaid\nstateDiagram-v2\n    [*] --> Unstarted\n");
+    for ((from, to), events) in phases {
+        let events: Vec<&str> = events.into_iter().collect();
+        writeln!(page, "    {from} --> {to}: {}", events.join(", ")).unwrap();
+    }
+    page.push_str("    Ended --> [*]\n```\n\n| in | event | then |\n|---|---|---|\n");
+    for ((from, event), targets) in table {
+        let targets: Vec<String> = targets.iter().map(|to| shown(*to)).collect();
+        let then = if targets == [shown(*from)] {
+            "the same".to_owned()
+        } else {
+            targets.join(" or ")
+        };
+        writeln!(page, "| {} | `{event}` | {then} |", shown(*from)).unwrap();
+    }
+    page
+}
+
+/// Issue 5: the transition table and the diagram are what the code does.
+#[test]
+fn the_page_of_the_state_machine_is_what_the_code_does() {
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let (head, old) = page.split_once(BEGIN).unwrap();
+    let new = rendered(&observed());
+    if std::env::var_os("RUN_LOOP_BLESS").is_some() {
+        std::fs::write(PAGE, format!("{head}{BEGIN}{new}")).unwrap();
+        return;
+    }
+    assert_eq!(old, new, "run again with RUN_LOOP_BLESS=1");
+}
