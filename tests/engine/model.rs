@@ -307,7 +307,8 @@ impl Model<'_> {
         for nth in 1.. {
             let deed = world.deed(role, before, nth);
             if deed == Deed::CannotStart {
-                return Err(6);
+                // A reviewer's failure is a missing verdict, whatever it was asked.
+                return Err(if role == Role::Readjudicate { 5 } else { 6 });
             }
             if let Some(next) = world.writes(role, before).filter(|_| writes) {
                 self.content = next;

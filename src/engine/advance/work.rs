@@ -192,7 +192,18 @@ fn failed(state: &State, work: &Work, ended: &Ended) -> Failure {
         Ended::Interrupted => "was interrupted".to_owned(),
     };
     let message = format!("the {} job of the {} {how}", work.role.as_str(), work.slot);
-    Failure::new(Code::DelegationFailed, message).next(log(state))
+    // A reviewer's failure is a missing verdict, in whatever role.
+    let code = match work.role {
+        Role::Readjudicate | Role::Review => Code::NoVerdict,
+        Role::Plan
+        | Role::Challenge
+        | Role::Refine
+        | Role::Implement
+        | Role::Correct
+        | Role::Arbitrate
+        | Role::Comply => Code::DelegationFailed,
+    };
+    Failure::new(code, message).next(log(state))
 }
 
 /// The command that shows how the run's jobs went.
