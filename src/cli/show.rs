@@ -1,4 +1,5 @@
-//! `run-loop show [RUN]`: one run with its identity, verdicts, findings and files.
+//! `run-loop show [RUN]`: one run with its identity, verdicts, findings and files; or its ledger of
+//! findings, its plan, or its cost.
 
 use std::io::Write;
 
@@ -8,26 +9,38 @@ use crate::cli::history::{History, write};
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::report::cost::CostReport;
+use crate::report::ledger::Ledger;
+use crate::report::ndjson;
+use crate::report::plans::Plans;
+use crate::store::Artifacts;
 
 /// Shows a run. Its own end is no failure of this command.
 pub fn run(args: &ShowArgs, history: &History<'_>, out: &mut dyn Write) -> Result<Exit, Failure> {
     let run = history.choose(args.run.as_deref())?;
     let read = history.read(run)?;
-    if args.cost {
+    let human = history.format == Format::Human;
+    let text = if args.cost {
         let cost = CostReport::of(run, &read.summary);
-        write(
-            out,
-            &match history.format {
-                Format::Human => cost.human(),
-                Format::Json | Format::Ndjson => format!("{}\n", serde_json::json!(cost)),
-            },
-        );
-        return Ok(Exit::Approved);
-    }
-    let report = read.report();
-    let text = match history.format {
-        Format::Human => report.human(),
-        Format::Json | Format::Ndjson => report.json()?,
+        if human {
+            cost.human()
+        } else {
+            ndjson::document(&cost)?
+        }
+    } else if args.findings {
+        let ledger = Ledger::of(run, &read.entries);
+        if human {
+            ledger.human()
+        } else {
+            ledger.json()?
+        }
+    } else if args.plan {
+        let artifacts = Artifacts::open(history.state()?, run)?;
+        let plans = Plans::of(run, &read.entries, &|sha256| artifacts.get(sha256))?;
+        if human { plans.human() } else { plans.json()? }
+    } else if human {
+        read.report().human()
+    } else {
+        read.report().json()?
     };
     write(out, &text);
     Ok(Exit::Approved)

@@ -48,6 +48,8 @@ fn run_show(place: &Place, run: &str, format: Format) -> Result<String, Failure>
     let args = ShowArgs {
         cost: false,
         run: Some(run.to_owned()),
+        findings: false,
+        plan: false,
         repository: repository(),
         output: FormatArgs::default(),
     };

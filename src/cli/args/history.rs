@@ -41,6 +41,12 @@ pub struct ShowArgs {
     /// A run's id or a unique prefix; default the newest run of this source
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
+    /// Its findings: who raised each one, and what was said of it since
+    #[arg(long, conflicts_with = "cost")]
+    pub findings: bool,
+    /// Its plan, and what challenge and refinement changed in it
+    #[arg(long, conflicts_with_all = ["findings", "cost"])]
+    pub plan: bool,
     /// The repository.
     #[command(flatten)]
     pub repository: RepositoryArgs,

@@ -23,6 +23,8 @@ impl RunReport {
             (Some(1), _) => "NOT PASS".to_owned(),
             (Some(4), _) => "STALE".to_owned(),
             (Some(5), _) => "INCONCLUSIVE".to_owned(),
+            (Some(7), _) => "stopped at a limit".to_owned(),
+            (Some(8), _) => "a human must decide".to_owned(),
             (Some(130), _) => "interrupted".to_owned(),
             (Some(143), _) => "interrupted (terminated)".to_owned(),
             (Some(exit), _) => format!("failed (exit {exit})"),
