@@ -84,3 +84,38 @@ deliver() {
 forever() {
     while :; do sleep 1000; done
 }
+
+# The ids of the findings that the prompt asks about, one a line.
+asked_findings() {
+    sed -n 's/^### \(F-[0-9][0-9]*\): .*$/\1/p' <<<"$PROMPT"
+}
+
+# A whole answer: one block of a kind, with one list in it.
+block() {
+    printf 'I looked at it.\n\n```run-loop-%s\n{"version": 1, "nonce": "%s", "%s": %s}\n```\n' \
+        "$1" "$NONCE" "$2" "$3"
+}
+
+# The same said about every finding that was asked: key, value, reasons.
+each_finding() {
+    local out='' id
+    while read -r id; do
+        out+="${out:+, }{\"finding\": \"$id\", \"$1\": \"$2\", \"note\": \"$3\"}"
+    done < <(asked_findings)
+    printf '[%s]' "$out"
+}
+
+# What a creator answers to all findings: fixed, refuted or deferred, with reasons.
+answers() {
+    block answers answers "$(each_finding action "$1" "${2:-As you said.}")"
+}
+
+# What a reviewer or the arbiter rules on all findings, with reasons.
+rulings() {
+    block rulings rulings "$(each_finding ruling "$1" "${2:-I read it again.}")"
+}
+
+# What a creator objects to a plan: a JSON array.
+objections() {
+    block challenge objections "$1"
+}

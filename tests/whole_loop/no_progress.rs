@@ -1,0 +1,26 @@
+//! A turn in which nothing changes ends the run (exit 7).
+
+use crate::stage::{Stage, by_role, implements, looks_for};
+
+#[test]
+fn a_correction_that_changes_nothing_is_no_progress() {
+    for corrects in [
+        "answers deferred 'Later.' | deliver",
+        "block answers answers '[]' | deliver",
+    ] {
+        let creator = by_role(&[
+            ("implement", &implements("// begun")),
+            ("correct", corrects),
+        ]);
+        let stage = Stage::new()
+            .agent("ann", &creator)
+            .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
+            .ready();
+        stage
+            .run(&["--creator", "ann", "--reviewer", "bob"])
+            .ends(7)
+            .with("RL0703");
+        stage.promoted_nothing();
+        stage.gate_ends(1);
+    }
+}

@@ -1,0 +1,165 @@
+//! Plan, challenge, refinement: what is agreed is built, shown to reviewers and promoted.
+
+use crate::stage::{Stage, by_role, implements, looks_for};
+
+const PLAN: &str = "echo '# Plan one'; echo; echo '## Acceptance'; echo; echo '1. A sum is there.'";
+const REFINED: &str =
+    "echo '# Plan two'; echo; echo '## Acceptance'; echo; echo '1. A sum is there, and tested.'";
+
+fn stage(objections: &str, refine: &str) -> Stage {
+    let planner = by_role(&[
+        ("plan", &format!("{{ {PLAN}; }} | deliver")),
+        ("refine", refine),
+    ]);
+    let creator = by_role(&[
+        ("challenge", &format!("objections '{objections}' | deliver")),
+        ("implement", &implements("// sum")),
+    ]);
+    let reviewer = format!(
+        "EXTRA=', \"plan\": [{{\"item\": 1, \"state\": \"met\", \"note\": \"seen\"}}]'; {}",
+        looks_for("sum")
+    );
+    Stage::new()
+        .agent("pam", &planner)
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", &reviewer)]))
+        .ready()
+}
+
+const LINE: [&str; 7] = [
+    "--plan",
+    "--planner",
+    "pam",
+    "--creator",
+    "ann",
+    "--reviewer",
+    "bob",
+];
+
+fn plan_of(stage: &Stage) -> String {
+    let promoted = stage.bench().promoted();
+    let plan = promoted
+        .iter()
+        .find(|path| path.starts_with("planner/plan-"))
+        .unwrap_or_else(|| unreachable!("no plan in {promoted:?}"));
+    let root = stage.bench().repo.root();
+    std::fs::read_to_string(root.join(".agents/reports").join(plan)).unwrap()
+}
+
+#[test]
+fn a_plan_is_challenged_and_refined_before_it_is_built() {
+    let stage = stage(
+        r#"["nothing says that it is tested"]"#,
+        &format!("{{ {REFINED}; }} | deliver"),
+    );
+    stage.run(&LINE).ends(0);
+    assert_eq!(
+        stage.asked(),
+        [
+            "plan pam",
+            "challenge ann",
+            "refine pam",
+            "implement ann",
+            "review bob",
+        ]
+    );
+    assert!(stage.prompt("challenge", "ann").contains("# Plan one"));
+    let refine = stage.prompt("refine", "pam");
+    assert!(refine.contains("# Plan one"), "{refine}");
+    assert!(
+        refine.contains("nothing says that it is tested"),
+        "{refine}"
+    );
+    for (role, who) in [("implement", "ann"), ("review", "bob")] {
+        let prompt = stage.prompt(role, who);
+        assert!(prompt.contains("# Plan two"), "{prompt}");
+        assert!(!prompt.contains("# Plan one"), "{prompt}");
+    }
+    // The creator's contract is the same with a plan and without (M-046).
+    assert!(
+        stage
+            .prompt("implement", "ann")
+            .starts_with("Implement the plan below. It is agreed")
+    );
+    assert!(plan_of(&stage).starts_with("# Plan two"));
+    let shown = stage.bench().run(&["show", "--plan"]);
+    shown.ends(0);
+    for words in [
+        "plan 1, by pam",
+        "objection: nothing says that it is tested",
+        "-1. A sum is there.\n+1. A sum is there, and tested.\n",
+    ] {
+        assert!(shown.stdout.contains(words), "{words}: {}", shown.stdout);
+    }
+    stage.gate_ends(0);
+    let root = stage.bench().repo.root().to_owned();
+    let plan = stage.bench().promoted();
+    let plan = plan
+        .iter()
+        .find(|path| path.starts_with("planner/"))
+        .unwrap();
+    std::fs::write(root.join(".agents/reports").join(plan), "# Another plan\n").unwrap();
+    stage.bench().gate().ends(5).with("RL0908");
+}
+
+#[test]
+fn a_plan_without_objections_is_built_as_it_is() {
+    let stage = stage("[]", "echo never | deliver");
+    stage.run(&LINE).ends(0);
+    assert_eq!(
+        stage.asked(),
+        ["plan pam", "challenge ann", "implement ann", "review bob"]
+    );
+    assert!(plan_of(&stage).starts_with("# Plan one"));
+}
+
+/// M-044: an empty refinement keeps the plan in hand.
+#[test]
+fn an_empty_refinement_keeps_the_plan() {
+    let stage = stage(r#"["too short"]"#, "true");
+    stage.run(&LINE).ends(0);
+    assert!(plan_of(&stage).starts_with("# Plan one"));
+}
+
+/// M-044: an empty first plan ends the run; nobody plans in the planner's place.
+#[test]
+fn an_empty_plan_ends_the_run() {
+    let stage = Stage::new()
+        .agent("pam", "echo '   ' | deliver")
+        .agent("ann", &by_role(&[("implement", &implements("// sum"))]))
+        .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
+        .ready();
+    stage.run(&LINE).ends(6).with("RL0");
+    assert!(
+        !stage
+            .asked()
+            .iter()
+            .any(|asked| asked.starts_with("implement"))
+    );
+    stage.promoted_nothing();
+}
+
+/// A planner works in a detached tree: what it writes there is nowhere else.
+#[test]
+fn a_planner_cannot_write_into_the_source_by_its_tree() {
+    let stage = Stage::new()
+        .agent(
+            "pam",
+            &format!("echo broken > src/lib.rs; {{ {PLAN}; }} | deliver"),
+        )
+        .agent(
+            "ann",
+            &by_role(&[
+                ("challenge", "objections '[]' | deliver"),
+                ("implement", &implements("// sum")),
+            ]),
+        )
+        .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
+        .ready();
+    stage.run(&LINE).ends(0);
+    let source = std::fs::read_to_string(stage.bench().repo.root().join("src/lib.rs")).unwrap();
+    assert!(
+        source.contains("pub fn one") && !source.contains("broken"),
+        "{source}"
+    );
+}

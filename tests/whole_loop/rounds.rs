@@ -1,0 +1,176 @@
+//! Implementation, rounds that do not pass, corrections, a round that does.
+
+use crate::stage::{MISSING, Stage, adds, by_role, implements, looks_for};
+
+/// The first thing a user does: somebody writes, somebody reads.
+#[test]
+fn what_is_written_is_reviewed_and_promoted() {
+    let stage = Stage::new()
+        .agent("ann", &by_role(&[("implement", &implements("// sum"))]))
+        .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
+        .ready();
+    stage
+        .run(&["--creator", "ann", "--reviewer", "bob"])
+        .ends(0);
+    assert_eq!(stage.asked(), ["implement ann", "review bob"]);
+    let sidecar = stage.bench().sidecar("bob");
+    assert_eq!(sidecar["by"], "reviewer");
+    assert_eq!(sidecar["rulings"], serde_json::json!([]));
+    let prompt = stage.prompt("implement", "ann");
+    assert!(prompt.contains("add a sum"), "{prompt}");
+    assert!(prompt.starts_with("Implement the task below. Plan it yourself first"));
+    // Nothing was planned, disputed or found before, so no word of it is in a prompt (M-006).
+    let review = stage.prompt("review", "bob");
+    assert!(!review.contains("plan") && !review.contains("Earlier findings"));
+    stage.gate_ends(0);
+}
+
+/// The task of a file, and without a base: the range starts at HEAD.
+#[test]
+fn a_task_file_without_a_base_is_worked_on_from_head() {
+    let stage = Stage::new()
+        .agent("ann", &by_role(&[("implement", &implements("// sum"))]))
+        .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
+        .ready();
+    let bench = stage.bench();
+    bench.repo.git(&["switch", "-q", "main"]);
+    std::fs::write(bench.repo.beside("task.md"), "Add a sum, please.\n").unwrap();
+    let task = bench.repo.beside("task.md");
+    let ran = bench.run(&[
+        "--task-file",
+        task.to_str().unwrap(),
+        "--creator",
+        "ann",
+        "--reviewer",
+        "bob",
+    ]);
+    ran.ends(0).says("HEAD at the start");
+    assert!(
+        stage
+            .prompt("implement", "ann")
+            .contains("Add a sum, please.")
+    );
+    assert!(stage.prompt("review", "bob").contains("Add a sum, please."));
+}
+
+/// Two failed rounds, each answered with a correction, and the third passes.
+#[test]
+fn two_corrections_and_the_third_round_passes() {
+    // Each correction writes its number; the reviewer waits for the second.
+    let corrects = format!(
+        "n=$(grep -c corrected src/lib.rs); {}; answers fixed | deliver",
+        "echo \"// corrected $((n + 1))\" >> src/lib.rs"
+    );
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        ("correct", &corrects),
+    ]);
+    let stage = Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", &looks_for("corrected 2"))]))
+        .ready();
+    stage
+        .run(&["--creator", "ann", "--reviewer", "bob"])
+        .ends(0);
+    assert_eq!(
+        stage.asked(),
+        [
+            "implement ann",
+            "review bob",
+            "correct ann",
+            "review bob",
+            "correct ann",
+            "review bob",
+        ]
+    );
+    let correction = stage.prompt("correct", "ann");
+    assert!(correction.contains(MISSING), "{correction}");
+    let review = stage.prompt("review", "bob");
+    assert!(review.contains("## Earlier findings"), "{review}");
+    assert_eq!(stage.bench().sidecar("bob")["round"], 3);
+    stage.gate_ends(0);
+}
+
+/// M-007: no correction after the last allowed round, and everything is kept.
+#[test]
+fn rounds_that_are_used_up_end_without_a_correction() {
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        (
+            "correct",
+            &format!("{}; answers fixed | deliver", adds("// more")),
+        ),
+    ]);
+    let stage = Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", &looks_for("never"))]))
+        .ready();
+    let line = ["--creator", "ann", "--reviewer", "bob", "--max-rounds", "2"];
+    stage.run(&line).ends(1).with("RL0401");
+    assert_eq!(
+        stage.asked(),
+        ["implement ann", "review bob", "correct ann", "review bob"]
+    );
+    stage.promoted_nothing();
+    stage.gate_ends(1);
+    let source = std::fs::read_to_string(stage.bench().repo.root().join("src/lib.rs")).unwrap();
+    assert!(source.contains("// more"), "{source}");
+}
+
+/// PASS on the last allowed round is PASS.
+#[test]
+fn the_last_allowed_round_may_pass() {
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        (
+            "correct",
+            &format!("{}; answers fixed | deliver", adds("// sum")),
+        ),
+    ]);
+    let stage = Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
+        .ready();
+    let line = ["--creator", "ann", "--reviewer", "bob", "--max-rounds", "2"];
+    stage.run(&line).ends(0);
+}
+
+/// M-008: under `--review-only` the creator that stands on the command line corrects.
+#[test]
+fn a_review_with_a_creator_corrects_and_implements_nothing() {
+    let creator = by_role(&[(
+        "correct",
+        &format!("{}; answers fixed | deliver", adds("// sum")),
+    )]);
+    let stage = Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
+        .ready();
+    let line = [
+        "--base",
+        "main",
+        "--review-only",
+        "--creator",
+        "ann",
+        "--reviewer",
+        "bob",
+    ];
+    stage.bench().run(&line).ends(0);
+    assert_eq!(stage.asked(), ["review bob", "correct ann", "review bob"]);
+}
+
+/// A creator that calls fixed what it did not touch gains nothing by it.
+#[test]
+fn a_finding_that_is_only_called_fixed_goes_on_blocking() {
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        ("correct", "answers fixed | deliver"),
+    ]);
+    let stage = Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
+        .ready();
+    let ran = stage.run(&["--creator", "ann", "--reviewer", "bob"]);
+    assert_ne!(ran.code, Some(0));
+    stage.promoted_nothing();
+}

@@ -1,0 +1,77 @@
+//! A source that moves in the middle of it.
+
+use crate::stage::{Stage, by_role, implements, looks_for};
+
+/// The source moves during the first round: it is void, nothing is corrected, the next reviews anew.
+#[test]
+fn a_round_that_went_stale_is_reviewed_again_without_a_correction() {
+    let stage = Stage::new();
+    let root = stage.bench().repo.root().display().to_string();
+    let once = stage.bench().repo.beside("once").display().to_string();
+    let review = format!(
+        "if [ ! -e '{once}' ]; then touch '{once}'; echo '// by the user' >> '{root}/src/lib.rs'; fi; {}",
+        looks_for("sum")
+    );
+    let stage = stage
+        .agent("ann", &by_role(&[("implement", &implements("// sum"))]))
+        .agent("bob", &by_role(&[("review", &review)]))
+        .ready();
+    stage
+        .run(&["--creator", "ann", "--reviewer", "bob"])
+        .ends(0);
+    assert_eq!(stage.asked(), ["implement ann", "review bob", "review bob"]);
+    assert_eq!(stage.bench().sidecar("bob")["round"], 2);
+    stage.gate_ends(0);
+}
+
+/// It moves in every round: the run ends stale, and nothing is promoted.
+#[test]
+fn a_source_that_never_rests_ends_stale() {
+    let stage = Stage::new();
+    let root = stage.bench().repo.root().display().to_string();
+    let review = format!(
+        "echo '// more' >> '{root}/src/lib.rs'; {}",
+        looks_for("sum")
+    );
+    let stage = stage
+        .agent("ann", &by_role(&[("implement", &implements("// sum"))]))
+        .agent("bob", &by_role(&[("review", &review)]))
+        .ready();
+    let line = ["--creator", "ann", "--reviewer", "bob", "--max-rounds", "2"];
+    stage.run(&line).ends(4).with("RL0201");
+    stage.promoted_nothing();
+}
+
+/// It moves while the arbiter rules: what was overruled on the old content does not pass the new.
+#[test]
+fn an_overruling_lapses_when_the_content_moves() {
+    let stage = Stage::new();
+    let root = stage.bench().repo.root().display().to_string();
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        ("correct", "answers refuted 'No.' | deliver"),
+    ]);
+    let reviewer = by_role(&[
+        ("review", &looks_for("sum")),
+        ("readjudicate", "rulings upheld | deliver"),
+    ]);
+    let arbiter = format!("echo '// moved' >> '{root}/src/lib.rs'; rulings overruled | deliver");
+    let stage = stage
+        .agent("ann", &creator)
+        .agent("bob", &reviewer)
+        .agent("eve", &arbiter)
+        .ready();
+    let line = [
+        "--creator",
+        "ann",
+        "--reviewer",
+        "bob",
+        "--arbiter",
+        "eve",
+        "--max-rounds",
+        "2",
+    ];
+    let ran = stage.run(&line);
+    assert_ne!(ran.code, Some(0), "{}", ran.stderr);
+    stage.promoted_nothing();
+}

@@ -1,0 +1,63 @@
+//! A finding that the creator refutes and its reviewer takes back.
+
+use crate::stage::{Stage, by_role, implements, looks_for};
+
+fn stage(ruling: &str) -> Stage {
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        (
+            "correct",
+            "answers refuted 'It is in another file.' | deliver",
+        ),
+    ]);
+    let reviewer = by_role(&[("review", &looks_for("sum")), ("readjudicate", ruling)]);
+    Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &reviewer)
+        .ready()
+}
+
+/// The content did not change, so no new round is bought.
+#[test]
+fn a_withdrawn_finding_passes_the_slot_without_another_review() {
+    let stage = stage("rulings withdrawn 'I missed that file.' | deliver");
+    stage
+        .run(&["--creator", "ann", "--reviewer", "bob"])
+        .ends(0);
+    assert_eq!(
+        stage.asked(),
+        [
+            "implement ann",
+            "review bob",
+            "correct ann",
+            "readjudicate bob"
+        ]
+    );
+    let prompt = stage.prompt("readjudicate", "bob");
+    assert!(prompt.contains("It is in another file."), "{prompt}");
+    let sidecar = stage.bench().sidecar("bob");
+    assert_eq!(sidecar["by"], "withdrawal");
+    assert_eq!(sidecar["verdict"], "NOT PASS");
+    assert_eq!(sidecar["rulings"][0]["finding"], "F-1");
+    assert_eq!(sidecar["rulings"][0]["ruling"], "withdrawn");
+    assert_eq!(sidecar["rulings"][0]["note"], "I missed that file.");
+    stage.gate_ends(0);
+}
+
+/// A reviewer that rules on its own finding but changes the source meanwhile has withdrawn nothing.
+#[test]
+fn a_withdrawal_does_not_carry_over_to_other_content() {
+    let stage = Stage::new();
+    let root = stage.bench().repo.root().display().to_string();
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        ("correct", "answers refuted 'No.' | deliver"),
+    ]);
+    let ruling =
+        format!("echo '// slipped in' >> '{root}/src/lib.rs'; rulings withdrawn | deliver");
+    let reviewer = by_role(&[("review", &looks_for("sum")), ("readjudicate", &ruling)]);
+    let stage = stage.agent("ann", &creator).agent("bob", &reviewer).ready();
+    let ran = stage.run(&["--creator", "ann", "--reviewer", "bob", "--max-rounds", "2"]);
+    assert_ne!(ran.code, Some(0), "{}", ran.stderr);
+    stage.promoted_nothing();
+}
