@@ -191,7 +191,6 @@ fn effect_requested(state: &mut State, id: EffectId, effect: &Effect) {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "one arm for each effect")]
 fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
     let Some(effect) = state.open.remove(&id) else {
         return fault(
