@@ -11,6 +11,7 @@ mod perform;
 pub mod restore;
 pub mod rim;
 pub mod signals;
+mod watch;
 pub mod wind_up;
 
 pub use drive::{Observer, drive};

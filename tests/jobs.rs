@@ -9,5 +9,7 @@ mod support;
 
 #[path = "jobs/inside.rs"]
 mod inside;
+#[path = "jobs/many.rs"]
+mod many;
 #[path = "jobs/single.rs"]
 mod single;

@@ -134,6 +134,7 @@ fn read(entries: &[Entry]) -> (Dead, Option<String>) {
             | Event::StopRequested { .. }
             | Event::JobRequested { .. }
             | Event::JobClosed { .. }
+            | Event::JobSilent { .. }
             | Event::WaitEnded { .. }
             | Event::EffectDone { .. }
             | Event::ReviewOpened { .. }

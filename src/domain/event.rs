@@ -17,7 +17,7 @@ use crate::domain::time::Stamp;
 use crate::domain::verdict::PassedBy;
 use crate::domain::work::Work;
 
-/// One fact. The first five record an input and carry its stamp; the others were decided from
+/// One fact. Those that record an input carry its stamp; the others were decided from
 /// the facts before them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
@@ -64,6 +64,16 @@ pub enum Event {
         from: Option<Fence>,
         /// What was asked.
         request: Box<JobRequest>,
+    },
+    /// Input: a dispatch printed nothing for long, and did not say that it makes progress. It is
+    /// told once, and ends nothing.
+    JobSilent {
+        /// When, and its randomness.
+        stamp: Stamp,
+        /// The job, of the loop or delegated.
+        job: JobId,
+        /// Which attempt.
+        attempt: u32,
     },
     /// A delegated job was closed by the run itself.
     JobClosed {

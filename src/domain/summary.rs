@@ -141,6 +141,7 @@ impl Summary {
             Event::StopRequested { .. }
             | Event::JobRequested { .. }
             | Event::JobClosed { .. }
+            | Event::JobSilent { .. }
             | Event::WaitEnded { .. }
             | Event::ReviewOpened { .. }
             | Event::WorkOpened { .. }

@@ -45,6 +45,14 @@ pub fn fold(state: &mut State, event: &Event) {
             request,
             ..
         } => delegation::requested(state, stamp, *message, request),
+        Event::JobSilent {
+            stamp,
+            job,
+            attempt,
+        } => {
+            state.stamp = Some(*stamp);
+            state.silent.insert((*job, *attempt));
+        }
         Event::WaitEnded { effect } => drop(state.open.remove(effect)),
         Event::JobClosed { job, closed } => delegation::close(state, *job, closed.clone()),
         Event::RunResumed { stamp } => resumed(state, *stamp),

@@ -3,7 +3,7 @@
 use crate::domain::delegation::{Fence, JobRequest};
 use crate::domain::effect::Outcome;
 use crate::domain::event::StopCause;
-use crate::domain::id::{EffectId, MessageId};
+use crate::domain::id::{EffectId, JobId, MessageId};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::time::Stamp;
 
@@ -29,6 +29,13 @@ pub enum InputKind {
         cause: StopCause,
         /// The message that asks for it, where one does.
         message: Option<MessageId>,
+    },
+    /// A dispatch printed nothing for long.
+    Silent {
+        /// Its job.
+        job: JobId,
+        /// Which attempt.
+        attempt: u32,
     },
     /// Somebody asks for something about delegated jobs.
     Job {

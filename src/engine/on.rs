@@ -3,6 +3,7 @@
 mod done;
 mod job;
 mod resume;
+mod silent;
 mod start;
 mod stop;
 
@@ -17,6 +18,7 @@ pub(super) fn record(state: &State, input: Input) -> Option<Event> {
         InputKind::Start(spec) => start::record(state, stamp, spec),
         InputKind::Resume => resume::record(state, stamp),
         InputKind::Stop { cause, message } => stop::record(state, stamp, cause, message),
+        InputKind::Silent { job, attempt } => silent::record(state, stamp, job, attempt),
         InputKind::Job {
             message,
             from,

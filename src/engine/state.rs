@@ -45,6 +45,8 @@ pub struct State {
     pub messages: BTreeMap<MessageId, JobId>,
     /// Jobs that were waited for: once is enough.
     pub awaited: BTreeSet<JobId>,
+    /// Dispatches that were silent for long: told once.
+    pub silent: BTreeSet<(JobId, u32)>,
     /// The loop's own jobs that said that they wait for a permission, and for what.
     pub blocked: BTreeMap<JobId, String>,
     /// Review trees that are open.

@@ -81,6 +81,14 @@ impl Follower {
                 (About::default(), Kind::StopRequested { cause })
             }
             Event::JobRequested { request, .. } => (About::default(), kind::asked(request)),
+            Event::JobSilent { job, attempt, .. } => (
+                About::default(),
+                Kind::JobStalled {
+                    job: *job,
+                    attempt: *attempt,
+                    stalled: "idle",
+                },
+            ),
             Event::WaitEnded { .. } => (About::default(), Kind::WaitEnded { in_time: true }),
             Event::JobClosed { job, closed } => (
                 About::default(),

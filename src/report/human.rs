@@ -60,6 +60,7 @@ fn say(event: &PublicEvent) -> Option<String> {
         | Kind::JobSignalled { .. }
         | Kind::JobClosed { .. }
         | Kind::WaitEnded { .. }
+        | Kind::JobStalled { .. }
         | Kind::JobRedispatched { .. }) => delegated::say(kind)?,
         Kind::SlotRetried { reason, ending } => {
             let again = match *reason {

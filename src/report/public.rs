@@ -210,6 +210,15 @@ pub enum Kind {
         /// Why.
         detail: String,
     },
+    /// A dispatch is alive and printed nothing for 600 s: told once, and it ends nothing.
+    JobStalled {
+        /// The job, of the loop or delegated.
+        job: JobId,
+        /// Which attempt.
+        attempt: u32,
+        /// `idle`.
+        stalled: &'static str,
+    },
     /// Waiting for delegated jobs is over.
     WaitEnded {
         /// Whether they all ended in time; what did not is told to the reviewers.

@@ -22,6 +22,7 @@ use crate::runtime::perform;
 use crate::runtime::restore;
 use crate::runtime::rim::Rim;
 use crate::runtime::signals::Signals;
+use crate::runtime::watch::Watch;
 use crate::store::journal::Journal;
 
 /// Who is told of every event, once it is durable.
@@ -75,6 +76,7 @@ pub async fn drive(
         sender,
     };
     let mut messages = Messages::new(Arc::clone(&performing.rim));
+    let mut watch = Watch::new(Arc::clone(&performing.rim));
     let mut poll = tokio::time::interval(INBOX_POLL);
     poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // Messages that lie there come before anything is performed.
@@ -115,7 +117,9 @@ pub async fn drive(
                     break inputs;
                 }
                 _ = poll.tick() => {
-                    let read = messages.read(state, observer);
+                    let mut read = messages.read(state, observer);
+                    let silent = watch.look(state, tokio::time::Instant::now());
+                    read.extend(silent.into_iter().map(Taken::alone));
                     if !read.is_empty() {
                         break read;
                     }

@@ -28,7 +28,7 @@ const AT_ONCE: usize = 32;
 /// How many damaged files are told.
 const TOLD_MAX: usize = 100;
 /// In a capture folder: when the dispatch last said that it makes progress.
-const ACTIVITY: &str = "activity";
+pub(super) const ACTIVITY: &str = "activity";
 
 /// Reads messages; each damaged file is told once.
 pub(super) struct Messages {
@@ -368,7 +368,7 @@ fn mark_of(bytes: &[u8]) -> u64 {
 }
 
 /// The jobs whose dispatches are under way, each with the name of its folder.
-fn under_way(state: &State) -> Vec<(JobId, JobId)> {
+pub(super) fn under_way(state: &State) -> Vec<(JobId, JobId)> {
     state
         .open_effects()
         .filter_map(|(_, effect)| match effect {

@@ -51,6 +51,7 @@ fn named_by(event: &Event) -> Vec<&Stored> {
         Event::RunResumed { .. }
         | Event::StopRequested { .. }
         | Event::JobClosed { .. }
+        | Event::JobSilent { .. }
         | Event::WaitEnded { .. }
         | Event::RoundOpened { .. }
         | Event::EffectRequested { .. }
@@ -153,6 +154,7 @@ fn recorded(
             | Event::StopRequested { .. }
             | Event::JobRequested { .. }
             | Event::JobClosed { .. }
+            | Event::JobSilent { .. }
             | Event::WaitEnded { .. }
             | Event::RoundOpened { .. }
             | Event::ReviewOpened { .. }

@@ -279,6 +279,7 @@ fn stamped(event: &Event) -> Option<Timestamp> {
         | Event::RunResumed { stamp }
         | Event::StopRequested { stamp, .. }
         | Event::JobRequested { stamp, .. }
+        | Event::JobSilent { stamp, .. }
         | Event::EffectDone { stamp, .. } => Some(stamp.at),
         Event::RoundOpened { .. }
         | Event::EffectRequested { .. }

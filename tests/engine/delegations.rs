@@ -362,6 +362,44 @@ fn an_outcome_closes_the_job() {
     assert_eq!(code(Ended::NotStarted { failure }, false).0, 126);
 }
 
+/// Point 6: silence is told once for each dispatch, and ends nothing.
+#[test]
+fn silence_is_told_once_and_ends_nothing() {
+    let (mut run, asked) = Run::reviewing();
+    let job = run.submit(None, None).unwrap();
+    let attempt = 1;
+    for job in [asked, job] {
+        assert_eq!(run.input(InputKind::Silent { job, attempt }), 1);
+        assert_eq!(run.input(InputKind::Silent { job, attempt }), 0);
+    }
+    assert_eq!(run.closed(job), None);
+    let attempt = 2;
+    assert_eq!(run.input(InputKind::Silent { job, attempt }), 0);
+    run.ends(job, delegated(Ended::Exited { code: 1 }, false));
+    assert_eq!(run.ask(None, JobRequest::Redispatch { job }), Weight::New);
+    assert_eq!(run.input(InputKind::Silent { job, attempt }), 1);
+    assert!(matches!(run.into_end(), Some(End::Approved { .. })));
+}
+
+/// Point 6: a permission question is relayed once, and the job runs on.
+#[test]
+fn a_permission_question_is_relayed_once() {
+    let (mut run, asked) = Run::reviewing();
+    let job = run.submit(None, None).unwrap();
+    for job in [asked, job] {
+        let fence = run.fence(job);
+        let ask = Signal::PermissionRequired;
+        assert_eq!(run.signal(fence.clone(), ask, "may I?"), Weight::New);
+        assert_eq!(run.signal(fence, ask, "may I now?"), Weight::Repeat);
+        assert!(run.state.fence_of(job).is_some());
+    }
+    assert_eq!(
+        run.state.delegations[&job].blocked.as_deref(),
+        Some("may I?")
+    );
+    assert_eq!(run.state.blocked[&asked], "may I?");
+}
+
 /// A run of one job that was interrupted dispatches it again under a new token.
 #[test]
 fn an_interrupted_job_is_dispatched_again() {

@@ -44,6 +44,9 @@ pub(super) fn say(kind: &Kind) -> Option<String> {
             status,
             detail,
         } => format!("job {job} is closed, {status}: {}", text::line(detail)),
+        Kind::JobStalled { job, stalled, .. } => format!(
+            "job {job} stalled:{stalled}: it printed nothing for 600 s; its budget alone ends it"
+        ),
         Kind::WaitEnded { in_time: true } => "the jobs that were waited for are over".to_owned(),
         Kind::WaitEnded { in_time: false } => {
             "jobs are still open after the wait: reviewers are told".to_owned()

@@ -1,0 +1,100 @@
+//! Fifty jobs at once whose agents flood 10 MB each: flat memory, every byte kept or marked as
+//! cut, and few commits for each job.
+
+use std::path::Path;
+
+use crate::support::agents::{Point, ScriptedAgent};
+use crate::support::bench::{Bench, Ran};
+
+const JOBS: usize = 50;
+const FLOOD: u64 = 10 << 20;
+
+/// A figure of `/proc/<pid>/status`, in KiB.
+fn kib(pid: u32, name: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(name))
+        .unwrap();
+    let digits: String = line.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap()
+}
+
+fn captures(root: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for run in std::fs::read_dir(root.join("jobs")).unwrap() {
+        for folder in std::fs::read_dir(run.unwrap().path()).unwrap() {
+            let path = folder.unwrap().path();
+            if path.extension().is_some_and(|end| end == "capture") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// Issue 4: what 50 concurrent jobs print costs no memory, and nothing of it is lost silently.
+#[test]
+fn fifty_flooding_jobs_are_held_in_flat_memory() {
+    let bench = Bench::new();
+    let folder = bench.repo.beside("tmp");
+    let (begin, done) = (Point::new(&folder, "begin"), Point::new(&folder, "done"));
+    let helper = ScriptedAgent::with_script(format!(
+        "cat > /dev/null; head -c {FLOOD} /dev/zero | tr '\\0' y >&2; echo report"
+    ));
+    let reader = ScriptedAgent::with_script(format!(
+        "read_prompt\nRL={}\nread -r go < '{begin}'\necho x > \"$TMPDIR/prompt\"\n\
+         for i in $(seq {JOBS}); do \"$RL\" job submit --agent helper --prompt-file \
+         \"$TMPDIR/prompt\" > \"$TMPDIR/id.$i\" & done\nwait\n\
+         for id in \"$TMPDIR\"/id.*; do \"$RL\" job wait \"$(cat \"$id\")\" >/dev/null || exit 7; done\n\
+         echo done > '{done}'; read -r go < '{begin}'\nverdict PASS '[]'",
+        env!("CARGO_BIN_EXE_run-loop"),
+        begin = begin.path().display(),
+        done = done.path().display(),
+    ));
+    let bench = bench
+        .reviewer("reader", &reader)
+        .spare("helper", &helper, "")
+        .ready();
+    let child = bench.spawn(&["--base", "main", "--review-only"]);
+    begin.release();
+    let idle = kib(child.id(), "VmRSS:");
+    done.reached();
+    let peak = kib(child.id(), "VmHWM:");
+    let mut kept = 0;
+    let root = bench.repo.beside("home").join(".cache/run-loop");
+    for capture in captures(&root) {
+        let outcome = std::fs::read_to_string(capture.join("outcome.json"));
+        // The reviewer's own is still under way.
+        let Ok(outcome) = outcome else { continue };
+        let outcome: serde_json::Value = serde_json::from_str(&outcome).unwrap();
+        let stderr = &outcome["outcome"]["stderr"];
+        let (total, cut) = (&stderr["bytes_total"], &stderr["bytes_cut"]);
+        assert_eq!(*total, FLOOD, "{stderr}");
+        assert!(
+            cut.as_u64().unwrap() > 0 && cut.as_u64().unwrap() < FLOOD,
+            "{stderr}"
+        );
+        assert!(stderr["broken"].is_null(), "{stderr}");
+        kept += 1;
+    }
+    assert_eq!(kept, JOBS);
+    assert!(
+        peak < idle + 40 * 1024,
+        "{peak} KiB at the peak, {idle} KiB before the jobs"
+    );
+    begin.release();
+    let ran = Ran::of(&child.wait_with_output().unwrap());
+    ran.ends(0);
+    // Submitted with its dispatch, and ended: two durable commits for each job.
+    let log = bench
+        .run(&["log", "--format", "ndjson"])
+        .ends(0)
+        .stdout
+        .clone();
+    let count = |kind: &str| log.matches(&format!("\"kind\":\"{kind}\"")).count();
+    for kind in ["job_submitted", "delegate_started", "delegate_ended"] {
+        assert_eq!(count(kind), JOBS, "{kind}");
+    }
+    assert_eq!(count("job_closed"), 0);
+}
