@@ -53,6 +53,7 @@ fn a_job_folder_is_private_and_holds_copies() {
         ("evidence/parts", 0o700),
         ("evidence/parts/001.patch", 0o600),
         ("inbox", 0o700),
+        ("outbox", 0o700),
         ("prompt.md", 0o600),
         ("tmp", 0o700),
     ]

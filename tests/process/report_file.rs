@@ -6,7 +6,7 @@ use run_loop::domain::job::Ended;
 use tokio_util::sync::CancellationToken;
 
 use crate::job::World;
-use crate::support::agents::Point;
+use crate::support::agents::{Point, within};
 
 /// Runs a script that does something to `$RUN_LOOP_JOB_REPORT`; why it is unusable.
 async fn unusable(script: &str) -> String {
@@ -112,6 +112,13 @@ async fn a_changed_capture_is_no_report() {
     let capture = folder.stdout();
     let tampering = tokio::task::spawn_blocking(move || {
         up.reached();
+        // Written before it, the honest bytes would land on the forged ones.
+        let captured = capture.clone();
+        within("the report to be captured", move || {
+            while std::fs::read(&captured).unwrap() != b"honest\n" {
+                std::thread::yield_now();
+            }
+        });
         std::fs::write(capture, "forged\n").unwrap();
         go.release();
     });

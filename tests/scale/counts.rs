@@ -117,18 +117,24 @@ fn a_capture_hashes_only_the_files_that_changed() {
     );
     std::fs::write(bench.repo.beside("home").join(".gitconfig"), config).unwrap();
     let root = bench.repo.root();
-    // Older than the index: git looks twice at what it cannot tell apart by time.
-    for file in files(root) {
-        let old = SystemTime::UNIX_EPOCH + Duration::from_hours(438_288);
+    // Older than any index: git looks again at what was written in the second of its index.
+    let written = |file: &Path, hours| {
+        let old = SystemTime::UNIX_EPOCH + Duration::from_hours(hours);
         let opened = std::fs::OpenOptions::new().write(true).open(file).unwrap();
         opened
             .set_times(std::fs::FileTimes::new().set_modified(old))
             .unwrap();
+    };
+    for file in files(root) {
+        written(&file, 438_288);
     }
     bench.repo.git(&["update-index", "-q", "--refresh"]);
     bench.repo.write("many/7.txt", "edited\n");
     bench.repo.write("many/8.txt", "edited too\n");
     bench.repo.write("untracked.txt", "new\n");
+    for changed in ["many/7.txt", "many/8.txt", "untracked.txt"] {
+        written(&root.join(changed), 438_289);
+    }
     bench
         .run(&[
             "--base",
