@@ -75,7 +75,7 @@ fn bought(driver: &Driver<'_>) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Design, section 9: the journal is cut after every event, and the run taken up again.
     #[test]
@@ -94,7 +94,7 @@ proptest! {
 
 proptest! {
     // Every cut of a run is resumed once for each effect that was open: fewer worlds.
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// The engine dies when an effect was performed and its outcome was not recorded: every subset
     /// of one, and all of those that were open. What can be done once only is not done again.
@@ -126,7 +126,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// The engine dies while jobs run, and their guards end them: they are asked again, and the
     /// crash costs no attempt.
