@@ -141,7 +141,7 @@ fn nothing_is_obeyed(program: Program) {
         .into_iter()
         .filter(|text| text.contains(WORD))
         // What its profile says that it cannot switch off.
-        .filter(|text| program != Program::Gemini || !text.contains("tree/GEMINI.md ---"))
+        .filter(|text| program != Program::Gemini || !text.contains("/GEMINI.md ---"))
         .collect();
     assert_eq!(obeyed, Vec::<String>::new());
     ran.ends(0);
