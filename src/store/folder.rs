@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -61,6 +62,13 @@ impl FileId {
 
 /// How the name of a file begins that is being written; one that stays was left by a crash.
 pub const TEMPORARY: &str = ".tmp-";
+
+/// A name for a file that is being written, of this process alone.
+fn temporary_name() -> OsString {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    OsString::from(format!("{TEMPORARY}{}-{number}", std::process::id()))
+}
 
 /// An open folder.
 #[derive(Debug)]
@@ -192,35 +200,70 @@ impl Folder {
         Ok(bytes)
     }
     /// Writes a file so that it is there whole and durable, or as it was before.
+    ///
+    /// Where the file system has files without a name, a crash leaves nothing behind.
     pub fn write(&self, name: impl AsRef<OsStr>, bytes: &[u8], access: Access) -> io::Result<()> {
         let (name, path) = self.place(name.as_ref())?;
-        let (temporary, mut file) = self.temporary(access)?;
-        let written = file
-            .write_all(bytes)
-            .and_then(|()| file.sync_all())
-            .and_then(|()| {
-                Ok(rustix::fs::renameat(
-                    &self.file,
-                    &*temporary,
-                    &self.file,
-                    name,
-                )?)
-            });
-        if let Err(error) = written {
-            // Nothing half written stays; the first error is the one that is told.
-            drop(self.remove_file(&temporary));
-            return Err(io::Error::new(
-                error.kind(),
-                format!("{}: {error}", path.display()),
-            ));
-        }
+        let written = match self.unnamed(access) {
+            Some(file) => self.write_unnamed(file, name, bytes),
+            None => self.write_beside(name, bytes, access),
+        };
+        written.map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+        })?;
         self.sync()
     }
-    fn temporary(&self, access: Access) -> io::Result<(OsString, File)> {
-        static COUNTER: AtomicU64 = AtomicU64::new(0);
+    /// A file without a name; `None` where it cannot be had, whose reason a named one tells.
+    fn unnamed(&self, access: Access) -> Option<File> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.file, ".", flags, access.file());
+        file.ok().map(File::from)
+    }
+    /// Names a file when it is whole. What lies in a folder of the user's is content: a half
+    /// written file that a crash left there would be reviewed.
+    fn write_unnamed(&self, mut file: File, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        let open = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let link = |name: &OsStr| {
+            rustix::fs::linkat(CWD, &*open, &self.file, name, AtFlags::SYMLINK_FOLLOW)
+        };
+        match link(name) {
+            Err(Errno::EXIST) => {}
+            linked => return Ok(linked?),
+        }
+        // A link replaces nothing; a rename does.
         loop {
-            let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-            let name = OsString::from(format!("{TEMPORARY}{}-{number}", std::process::id()));
+            let temporary = temporary_name();
+            match link(&temporary) {
+                // A dead process of the same number left one behind.
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+                Ok(()) => return self.replace(&temporary, name),
+            }
+        }
+    }
+    fn write_beside(&self, name: &OsStr, bytes: &[u8], access: Access) -> io::Result<()> {
+        let (temporary, mut file) = self.temporary(access)?;
+        let written = file.write_all(bytes).and_then(|()| file.sync_all());
+        match written {
+            Ok(()) => self.replace(&temporary, name),
+            Err(error) => {
+                // Nothing half written stays; the first error is the one that is told.
+                drop(self.remove_file(&temporary));
+                Err(error)
+            }
+        }
+    }
+    fn replace(&self, temporary: &OsStr, name: &OsStr) -> io::Result<()> {
+        rustix::fs::renameat(&self.file, temporary, &self.file, name).map_err(|error| {
+            drop(self.remove_file(temporary));
+            error.into()
+        })
+    }
+    fn temporary(&self, access: Access) -> io::Result<(OsString, File)> {
+        loop {
+            let name = temporary_name();
             let path = self.path.join(&name);
             match self.exclusive(&name, &path, access) {
                 // A dead process of the same number left one behind.

@@ -57,7 +57,9 @@ fn round(scenario: &Scenario, kills: u64, dice: &mut Dice, why: &str) {
         seen.extend(more);
         scenario.after_the_kill(&seen, why);
         for (name, before) in settled {
-            assert_eq!(calls(bench, name), before, "{why}: {name} was asked again");
+            let log = || bench.run(&["log"]).stdout;
+            let now = calls(bench, name);
+            assert_eq!(now, before, "{why}: {name} was asked again\n{}", log());
         }
     }
     let settled = scenario.settled_calls(&seen);
@@ -76,7 +78,9 @@ fn round(scenario: &Scenario, kills: u64, dice: &mut Dice, why: &str) {
         ),
     }
     for (name, before) in settled {
-        assert_eq!(calls(bench, name), before, "{why}: {name} was asked again");
+        let log = || bench.run(&["log"]).stdout;
+        let now = calls(bench, name);
+        assert_eq!(now, before, "{why}: {name} was asked again\n{}", log());
     }
     scenario.at_the_end(why);
     // The next run is not blocked by anything that the dead ones left.
