@@ -3,7 +3,7 @@
 //! Layout, under `<cache root>/trees/<loop id>/`: `<slot>/tree/` is what the agent sees,
 //! `<slot>/git/` our git directory with our own index; `.owner` says that the folder is ours,
 //! `.ids/` which folders we made, `.quarantine/` holds slots in doubt. Trees that wait for a later
-//! run lie in [`pool`].
+//! run lie in `pool`.
 //!
 //! # Invariants
 //! - Nothing that an agent can reach is believed. Before each use the tree is proved, through our

@@ -1,8 +1,9 @@
 //! Tries hostile bytes on everything that reads what others wrote.
 //!
-//! `cargo run -- [--seconds N] [--seed N] [TARGET]...`: each target gets its cases from
-//! `cases/<target>/`, then mutations of them and of its seeds for N seconds (default 3). An input
-//! that breaks a target is written to `findings/<target>/`; move it to `cases/` once it is mended.
+//! `cargo run -- [--seconds N | --inputs N] [--seed N] [TARGET]...`: each target gets its cases from
+//! `cases/<target>/`, then mutations of them and of its seeds for N seconds (default 3), or until N
+//! inputs were tried, which are the same on every machine. An input that breaks a target is written
+//! to `findings/<target>/`; move it to `cases/` once it is mended.
 //!
 //! The mutations are blind: no coverage guides them. They need nothing but the stable toolchain,
 //! so they run in every gate.
@@ -24,12 +25,13 @@ use targets::{TARGETS, Target};
 const SLOW: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
-    let (mut seconds, mut seed, mut names) = (3, 1_u64, Vec::new());
+    let (mut seconds, mut inputs, mut seed, mut names) = (3, None, 1_u64, Vec::new());
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut number = || words.next().and_then(|text| text.parse().ok());
         match word.as_str() {
             "--seconds" => seconds = number().unwrap_or(seconds),
+            "--inputs" => inputs = number(),
             "--seed" => seed = number().unwrap_or(seed),
             _ => names.push(word),
         }
@@ -43,14 +45,14 @@ fn main() -> ExitCode {
     let mut broken = 0;
     for target in TARGETS {
         if names.is_empty() || names.iter().any(|name| name == target.name) {
-            broken += fuzz(&target, Duration::from_secs(seconds), seed);
+            broken += fuzz(&target, Duration::from_secs(seconds), inputs, seed);
         }
     }
     if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Tries a target; how many findings there are.
-fn fuzz(target: &Target, time: Duration, seed: u64) -> usize {
+fn fuzz(target: &Target, time: Duration, inputs: Option<u64>, seed: u64) -> usize {
     let mut known = cases(target.name);
     let replayed = known.len();
     known.extend((target.seeds)());
@@ -61,7 +63,8 @@ fn fuzz(target: &Target, time: Duration, seed: u64) -> usize {
     }
     let mut mutator = Mutator::new(seed, target.words);
     let end = Instant::now() + time;
-    while Instant::now() < end && findings < 10 {
+    let goes_on = |tried| inputs.map_or_else(|| Instant::now() < end, |most| tried < most);
+    while goes_on(tried) && findings < 10 {
         for _ in 0..16 {
             let input = mutator.next(&known);
             tried += 1;

@@ -66,6 +66,7 @@ fn seeds() -> Vec<Vec<u8>> {
             id: EffectId(1),
             effect: Box::new(Effect::Pin {
                 round: RoundNumber(1),
+                work: None,
             }),
         },
     ];
