@@ -167,11 +167,22 @@ fn nested_repository(root: &Path, line: &str) -> Option<Failure> {
     );
     let inside = root.join(name);
     let is_folder = inside.is_dir();
-    if is_folder && fs_err::symlink_metadata(inside.join(".git")).is_err() {
+    if is_folder && is_absent(&inside.join(".git")) {
         return None;
     }
     let there = if is_folder { inside.as_path() } else { root };
     Some(with_status(Code::NestedRepository, message, there))
+}
+
+/// Whether nothing is there; what cannot be looked at may be.
+pub(super) fn is_absent(path: &Path) -> bool {
+    match fs_err::symlink_metadata(path) {
+        Ok(_) => false,
+        Err(error) => matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+        ),
+    }
 }
 
 fn with_status(code: Code, message: String, root: &Path) -> Failure {

@@ -138,6 +138,16 @@ fn a_working_tree_that_a_run_can_be_resumed_in_is_refused() {
     ran.ends(143);
     let next = refuses(&user, path, "RL0129", "can be resumed only here");
     let run = next.strip_prefix("run-loop resume ").unwrap();
+    // A journal that cannot be read now is not one that nobody goes on with.
+    let journal = user
+        .root()
+        .join(format!(".git/run-loop/runs/{run}/journal.db"));
+    let was = std::fs::read(&journal).unwrap();
+    std::fs::write(&journal, "no journal").unwrap();
+    let ran = user.run(&["worktree", "remove", path]);
+    assert_ne!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    assert!(tree.join("new.txt").exists());
+    std::fs::write(&journal, was).unwrap();
     user.run(&["cancel", run]).ends(0);
     user.run(&["worktree", "remove", path]).ends(0);
 }

@@ -9,6 +9,7 @@ use crate::git::error::{Error, path_of, path_shown};
 use crate::git::filter::Forbidden;
 use crate::git::index::{Checkout, TemporaryIndex, corrections, enter, list};
 use crate::git::program::{Git, finish};
+use crate::git::refuse::is_absent;
 use crate::git::submodule::{Inspection, changed_path};
 use crate::git::worktree::Risk;
 
@@ -91,7 +92,7 @@ impl Look<'_> {
         let (entries, _) = list(&self.git.command(root))?;
         for entry in entries.iter().filter(|entry| entry.is_gitlink()) {
             let path = root.join(path_of(&entry.path));
-            if fs_err::symlink_metadata(path.join(".git")).is_err() {
+            if is_absent(&path.join(".git")) {
                 continue;
             }
             let git_dir = match inspection.git_dir(&path) {

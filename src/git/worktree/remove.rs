@@ -248,15 +248,16 @@ fn resumable(found: &Repository) -> Result<Vec<Risk>, Failure> {
         return Ok(Vec::new());
     };
     let is_end = |entry: &Entry| matches!(entry.event, Event::RunEnded { .. });
-    let entries = Journal::load(&state, owner.run).unwrap_or_default();
-    if entries.iter().any(is_end) {
+    let began = state.run_ids()?.contains(&owner.run) && !Journal::never_began(&state, owner.run);
+    // One that cannot be read now may be read again: unknown means keep (the W list).
+    if began && Journal::load(&state, owner.run)?.iter().any(is_end) {
         return Ok(Vec::new());
     }
     if !owner.engine().life().is_gone() {
         return Err(running_on(root, Some(&owner)));
     }
-    if entries.is_empty() {
-        // Damaged, or never begun: nothing can go on with it anyway.
+    if !began {
+        // Nothing can go on with it.
         return Ok(Vec::new());
     }
     let run = owner.run.to_string();
