@@ -83,6 +83,23 @@ pub enum Effect {
     Release,
 }
 
+impl Effect {
+    /// Whether it belongs to the step that is under way: what is delegated, waited for or given
+    /// back belongs to none.
+    #[must_use]
+    pub fn is_of_step(&self) -> bool {
+        match self {
+            Self::Release | Self::Delegate { .. } | Self::AwaitJobs { .. } => false,
+            Self::Pin { .. }
+            | Self::MakeEvidence { .. }
+            | Self::OpenTree { .. }
+            | Self::RunJob { .. }
+            | Self::Measure { .. }
+            | Self::Promote { .. } => true,
+        }
+    }
+}
+
 /// When a round is measured again; the first measurement is its pin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

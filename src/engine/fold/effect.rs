@@ -1,0 +1,137 @@
+//! Folding effects: their request, and their outcome.
+
+use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome};
+use crate::domain::id::EffectId;
+use crate::domain::identity::Remeasured;
+use crate::engine::fold::round::{
+    gathered, job_ended, pinned, promote_requested, set_stage, with_review, with_slot,
+};
+use crate::engine::fold::{delegation, fault, work};
+use crate::engine::review::SlotProgress;
+use crate::engine::state::{JobRecord, Phase, Stage, State};
+
+pub(super) fn effect_requested(state: &mut State, id: EffectId, effect: &Effect) {
+    state.requested = state.requested.max(id.0);
+    state.open.insert(id, effect.clone());
+    if matches!(state.phase, Phase::Work { .. }) && effect.is_of_step() {
+        return work::requested(state, effect);
+    }
+    match effect {
+        Effect::Pin { .. } => set_stage(state, Stage::Pinning),
+        Effect::MakeEvidence { pin, .. } => set_stage(state, Stage::Gathering { pin: pin.clone() }),
+        Effect::OpenTree { slot, .. } => with_slot(state, slot, |review| {
+            review.progress = SlotProgress::Opening;
+        }),
+        Effect::RunJob { job } => {
+            state.jobs.insert(
+                job.id,
+                JobRecord {
+                    job: job.clone(),
+                    outcome: None,
+                },
+            );
+            with_slot(state, &job.slot, |review| {
+                review.attempts += 1;
+                review.progress = SlotProgress::Running { job: job.id };
+            });
+        }
+        Effect::Delegate { dispatch } => delegation::dispatched(state, dispatch),
+        Effect::Measure { point, .. } => {
+            let point = *point;
+            with_review(state, |review| Stage::Measuring { review, point });
+        }
+        Effect::Promote { .. } => promote_requested(state),
+        Effect::AwaitJobs { jobs, .. } => state.awaited.extend(jobs),
+        Effect::Release => {}
+    }
+}
+
+pub(super) fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
+    let Some(effect) = state.open.remove(&id) else {
+        return fault(
+            state,
+            format!("an outcome for effect {} that is not open", id.0),
+        );
+    };
+    if matches!(state.phase, Phase::Work { .. }) && effect.is_of_step() {
+        return work::done(state, id, &effect, outcome);
+    }
+    match (&effect, outcome) {
+        (Effect::Pin { .. }, Outcome::Pinned { result }) => pinned(state, result),
+        (Effect::MakeEvidence { pin, .. }, Outcome::EvidenceMade { result }) => {
+            gathered(state, pin, result);
+        }
+        (Effect::OpenTree { slot, .. }, Outcome::TreeOpened { result }) => {
+            if let Done::Ok(tree) = result {
+                state.trees.insert(slot.clone(), tree.clone());
+            }
+            with_slot(state, slot, |review| {
+                review.progress = SlotProgress::Open {
+                    result: result.clone(),
+                };
+            });
+        }
+        (Effect::RunJob { job }, Outcome::JobEnded { outcome }) => job_ended(state, job, outcome),
+        (Effect::Delegate { dispatch }, Outcome::Delegated { outcome }) => {
+            delegation::ended(state, dispatch, outcome);
+        }
+        (Effect::Measure { point, .. }, Outcome::Measured { result }) => {
+            let (point, result): (_, Done<Remeasured>) = (*point, result.clone());
+            with_review(state, |mut review| {
+                if let (MeasurePoint::Sealed, Done::Ok(measured)) = (point, &result) {
+                    review.sealed = Some(measured.clone());
+                }
+                Stage::Measured {
+                    review,
+                    point,
+                    result,
+                }
+            });
+        }
+        (Effect::Promote { .. }, Outcome::Promoted { result }) => {
+            if let Done::Ok(promotion) = result {
+                state.promotion = Some(promotion.clone());
+            }
+            let result = result.clone();
+            with_review(state, |review| Stage::Promoted { review, result });
+        }
+        (Effect::AwaitJobs { .. }, Outcome::JobsAwaited) => {}
+        (Effect::Release, Outcome::Released { .. }) => released(state),
+        (
+            Effect::Pin { .. }
+            | Effect::MakeEvidence { .. }
+            | Effect::OpenTree { .. }
+            | Effect::RunJob { .. }
+            | Effect::Delegate { .. }
+            | Effect::AwaitJobs { .. }
+            | Effect::Measure { .. }
+            | Effect::Promote { .. }
+            | Effect::Release,
+            Outcome::Pinned { .. }
+            | Outcome::EvidenceMade { .. }
+            | Outcome::TreeOpened { .. }
+            | Outcome::JobEnded { .. }
+            | Outcome::Delegated { .. }
+            | Outcome::JobsAwaited
+            | Outcome::Measured { .. }
+            | Outcome::Promoted { .. }
+            | Outcome::Released { .. },
+        ) => fault(
+            state,
+            format!("effect {} came back as something else", id.0),
+        ),
+    }
+}
+
+/// Everything that the run held was given back.
+fn released(state: &mut State) {
+    match &mut state.phase {
+        Phase::Closing { released, .. } => *released = true,
+        Phase::Unstarted
+        | Phase::Between
+        | Phase::Work { .. }
+        | Phase::Round { .. }
+        | Phase::Ended { .. } => state.given_back = true,
+    }
+    state.trees.clear();
+}

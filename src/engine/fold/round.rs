@@ -1,0 +1,207 @@
+//! Folding a round: its stages, and how its slots stand.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::domain::effect::Done;
+use crate::domain::event::{RoundResult, Settlement};
+use crate::domain::evidence::Evidence;
+use crate::domain::id::RoundNumber;
+use crate::domain::identity::Pin;
+use crate::domain::job::{AttemptReason, Job, JobOutcome};
+use crate::domain::slot::{Slot, SlotName};
+use crate::engine::advance::verdict::claims_not_pass;
+use crate::engine::fold::fault;
+use crate::engine::ledger::Bar;
+use crate::engine::review::{SlotProgress, SlotReview};
+use crate::engine::state::{ClosedRound, Phase, Review, Stage, State};
+
+pub(super) fn pinned(state: &mut State, result: &Done<Pin>) {
+    set_stage(
+        state,
+        Stage::Pinned {
+            result: result.clone(),
+        },
+    );
+}
+
+pub(super) fn gathered(state: &mut State, pin: &Pin, result: &Done<Evidence>) {
+    let result = match result {
+        Done::Ok(evidence) => Done::Ok(Arc::new(evidence.clone())),
+        Done::Err(failure) => Done::Err(failure.clone()),
+    };
+    set_stage(
+        state,
+        Stage::Gathered {
+            pin: pin.clone(),
+            result,
+        },
+    );
+}
+
+pub(super) fn review_opened(state: &mut State) {
+    let (
+        Some(run),
+        Some(Stage::Gathered {
+            pin,
+            result: Done::Ok(evidence),
+        }),
+    ) = (&state.run, stage_of(state))
+    else {
+        return fault(state, "a review opened without evidence");
+    };
+    // On the very identity of the last round its passes stand; the others are asked again, or
+    // pass by what became of their findings.
+    let before = state.same_as_last(pin);
+    let carried = |slot: &Slot| {
+        let place = before.and_then(|round| round.slots.get(&slot.name));
+        place
+            .filter(|place| matches!(place.settlement(), Some(Settlement::Passed { .. })))
+            .cloned()
+    };
+    let slots = run
+        .panel
+        .iter()
+        .map(|slot| (slot.name.clone(), carried(slot).unwrap_or_default()))
+        .collect();
+    let review = Review {
+        pin: pin.clone(),
+        evidence: Arc::clone(evidence),
+        slots,
+        sealed: None,
+    };
+    set_stage(state, Stage::Reviewing { review });
+}
+
+pub(super) fn job_ended(state: &mut State, job: &Job, outcome: &JobOutcome) {
+    if let Some(record) = state.jobs.get_mut(&job.id) {
+        record.outcome = Some(outcome.clone());
+    }
+    let fail_on = state.run.as_ref().map(|run| run.review.fail_on);
+    let pinned = state.review().map(|review| review.pin.identity.clone());
+    if let (Some(fail_on), Some(identity)) = (fail_on, pinned)
+        && claims_not_pass(&outcome.reading, fail_on)
+    {
+        state.bars.push(Bar {
+            base: identity.base,
+            content_tree: identity.content_tree,
+            slot: job.slot.clone(),
+            job: job.id,
+        });
+    }
+    let (id, outcome) = (job.id, Box::new(outcome.clone()));
+    with_slot(state, &job.slot, |review| {
+        review.progress = SlotProgress::Answered { job: id, outcome };
+    });
+}
+
+pub(super) fn slot_retried(
+    state: &mut State,
+    slot: &SlotName,
+    rank: usize,
+    reason: &AttemptReason,
+    ending: &str,
+) {
+    with_slot(state, slot, |review| {
+        match reason {
+            AttemptReason::First => {}
+            AttemptReason::ReAsk { .. } => review.re_asked = true,
+            AttemptReason::Fresh => review.refreshed = true,
+        }
+        review.rank = rank;
+        review.reason = reason.clone();
+        review.endings.push(ending.to_owned());
+        review.progress = SlotProgress::Waiting;
+    });
+}
+
+pub(super) fn slot_settled(state: &mut State, slot: &SlotName, settlement: &Settlement) {
+    with_slot(state, slot, |review| {
+        review.progress = SlotProgress::Settled {
+            settlement: settlement.clone(),
+        };
+    });
+}
+
+pub(super) fn round_closed(state: &mut State, number: RoundNumber, result: &RoundResult) {
+    let untouched = match stage_of(state) {
+        Some(Stage::Measured {
+            review,
+            result: Done::Ok(measured),
+            ..
+        }) => measured.drift_from(&review.pin).trips.is_empty(),
+        Some(Stage::Promoted { .. }) => true,
+        Some(
+            Stage::Opened
+            | Stage::Pinning
+            | Stage::Pinned { .. }
+            | Stage::Gathering { .. }
+            | Stage::Gathered { .. }
+            | Stage::Reviewing { .. }
+            | Stage::Measuring { .. }
+            | Stage::Measured { .. }
+            | Stage::Promoting { .. },
+        )
+        | None => false,
+    };
+    let review = state.review().cloned();
+    let (pin, slots) = review.map_or_else(
+        || (None, BTreeMap::new()),
+        |review| (Some(review.pin), review.slots),
+    );
+    state.rounds.push(ClosedRound {
+        number,
+        pin,
+        slots,
+        result: result.clone(),
+        untouched,
+    });
+    state.phase = Phase::Between;
+}
+
+pub(super) fn promote_requested(state: &mut State) {
+    let Some(Stage::Measured {
+        review,
+        result: Done::Ok(measured),
+        ..
+    }) = stage_of(state)
+    else {
+        return fault(state, "promotion was requested without a measurement");
+    };
+    let (review, measured) = (review.clone(), measured.clone());
+    set_stage(state, Stage::Promoting { review, measured });
+}
+
+fn stage_of(state: &State) -> Option<&Stage> {
+    match &state.phase {
+        Phase::Round { stage, .. } => Some(stage),
+        Phase::Unstarted
+        | Phase::Between
+        | Phase::Work { .. }
+        | Phase::Closing { .. }
+        | Phase::Ended { .. } => None,
+    }
+}
+
+/// Moves the round under way on. While the run winds up, outcomes change no stage any more.
+pub(super) fn set_stage(state: &mut State, next: Stage) {
+    if let Phase::Round { stage, .. } = &mut state.phase {
+        **stage = next;
+    }
+}
+
+/// Moves the round's review into another stage.
+pub(super) fn with_review(state: &mut State, next: impl FnOnce(Review) -> Stage) {
+    if let Some(review) = state.review().cloned() {
+        set_stage(state, next(review));
+    }
+}
+
+/// Changes how one slot stands in the review under way.
+pub(super) fn with_slot(state: &mut State, slot: &SlotName, change: impl FnOnce(&mut SlotReview)) {
+    if let Phase::Round { stage, .. } = &mut state.phase
+        && let Stage::Reviewing { review } = &mut **stage
+    {
+        change(review.slots.entry(slot.clone()).or_default());
+    }
+}
