@@ -24,6 +24,7 @@ mod config_show;
 mod config_trust;
 mod demo;
 mod diagnostics;
+mod doctor;
 pub mod environment;
 mod explain;
 mod gate;
@@ -126,6 +127,7 @@ fn dispatch(
             skills_install::run(&args, environment, format)
         }
         Some(Command::Agents(args)) => agents::run(&args, environment, format),
+        Some(Command::Doctor(args)) => doctor::run(&args, environment, format),
         Some(Command::Later(command)) => {
             let (name, instead) = command.instead();
             Err(later::command(name, instead.iter().copied()))
@@ -150,6 +152,7 @@ fn format_of(cli: &Cli) -> Option<Format> {
         Some(Command::Cleanup(args)) => args.output.format,
         Some(Command::Skills(SkillsCommand::Install(args))) => args.output.format,
         Some(Command::Agents(args)) => args.output.format,
+        Some(Command::Doctor(args)) => args.output.format,
         Some(
             Command::Config(ConfigCommand::Trust(_))
             | Command::Demo(_)

@@ -6,6 +6,7 @@
 
 pub mod captured;
 pub mod command;
+pub mod confine;
 pub mod guard;
 pub mod stream;
 pub mod supervise;

@@ -7,6 +7,7 @@
 
 pub mod agents;
 pub mod cost;
+pub mod doctor;
 pub mod follow;
 pub mod human;
 pub mod jobs;
@@ -17,6 +18,7 @@ pub mod public;
 pub mod run;
 pub mod scope;
 pub mod short_id;
+pub mod size;
 pub mod table;
 pub mod text;
 pub mod time;

@@ -8,12 +8,14 @@ pub mod artifacts;
 pub mod atomic;
 pub mod attestation;
 pub mod file_lock;
+pub mod file_system;
 pub mod folder;
 pub mod inbox;
 pub mod index;
 pub mod journal;
 pub mod mailbox;
 pub mod owner;
+pub mod probe;
 pub mod run_lock;
 pub mod state_folder;
 

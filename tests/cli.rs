@@ -12,6 +12,8 @@ mod support;
 mod config;
 #[path = "cli/creates.rs"]
 mod creates;
+#[path = "cli/doctor.rs"]
+mod doctor;
 #[path = "cli/later.rs"]
 mod later;
 #[path = "cli/machine.rs"]

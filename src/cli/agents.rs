@@ -47,7 +47,7 @@ pub(crate) fn run(
 }
 
 /// Every profile, with its program on this machine.
-fn known(environment: &Environment) -> Result<Vec<KnownAgent>, Failure> {
+pub(super) fn known(environment: &Environment) -> Result<Vec<KnownAgent>, Failure> {
     let own = sources::profiles(environment)?;
     let own = own
         .iter()

@@ -8,6 +8,7 @@ pub mod agents;
 pub mod cleanup;
 pub mod config;
 pub mod control;
+pub mod doctor;
 pub mod gate;
 pub mod history;
 pub mod job;
@@ -79,6 +80,8 @@ pub enum Command {
     Job(job::JobCommand),
     /// List the agent programs that are known, and which of them are here
     Agents(agents::AgentsArgs),
+    /// Check whether a review can run here
+    Doctor(doctor::DoctorArgs),
     /// Remove what dead runs left, and nothing else
     Cleanup(cleanup::CleanupArgs),
     /// Install skills for agents

@@ -12,6 +12,7 @@ use crate::domain::code::Code;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::git::Repository;
+use crate::report::size::size;
 
 /// Cleans, or shows what would be.
 ///
@@ -98,16 +99,4 @@ fn named(what: What) -> &'static str {
         What::Store => "review store",
         What::BrokenStore => "broken review store",
     }
-}
-
-/// Bytes for people.
-fn size(bytes: u64) -> String {
-    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    units
-        .into_iter()
-        .find(|(unit, _)| bytes >= *unit)
-        .map_or_else(
-            || format!("{bytes} B"),
-            |(unit, name)| format!("{}.{} {name}", bytes / unit, bytes % unit * 10 / unit),
-        )
 }

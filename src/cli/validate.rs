@@ -78,8 +78,7 @@ pub fn validate(
         base = base::resolve(&git, &repository, given, rule)?;
     }
     let read_base = |path: &str| sources::at_base(&git, &repository.git_dir, &merge_base, path);
-    // Relative paths never get here: they name programs of the repository.
-    let find = |program: &str| find::program(program, environment.path(), Path::new("/"));
+    let find = finder(environment);
     let world = World {
         repository: &roots(&repository),
         read_base: &read_base,
@@ -188,7 +187,7 @@ pub(crate) fn base_alone(base_file: Option<File>) -> Result<Config, Failure> {
 }
 
 /// The folders whose programs are never run as they lie there.
-fn roots(repository: &Repository) -> [PathBuf; 2] {
+pub(crate) fn roots(repository: &Repository) -> [PathBuf; 2] {
     let (source, control) = (&repository.source_root, &repository.control_root);
     [source.clone(), control.clone()]
 }
@@ -202,7 +201,7 @@ pub(crate) fn roster(
     base: &Oid,
 ) -> Vec<Agent> {
     let read_base = |path: &str| sources::at_base(git, &repository.git_dir, base, path);
-    let find = |program: &str| find::program(program, environment.path(), Path::new("/"));
+    let find = finder(environment);
     let world = World {
         repository: &roots(repository),
         read_base: &read_base,
@@ -252,15 +251,23 @@ fn runnable(panel: &[Slot], cast: &Cast, environment: &Environment) -> Result<()
         .chain(&cast.planner)
         .chain(&cast.arbiter);
     for agent in agents {
-        match &agent.kind {
-            AgentKind::Command(program) => {
-                command::check(agent, program, environment.variables())?;
-            }
-            // Its variables are passed on where they are set: a login needs none.
-            AgentKind::Profile(_) | AgentKind::Checks | AgentKind::Human => {}
-        }
+        runnable_one(agent, environment)?;
     }
     Ok(())
+}
+
+/// Asks one agent that.
+pub(crate) fn runnable_one(agent: &Agent, environment: &Environment) -> Result<(), Failure> {
+    match &agent.kind {
+        AgentKind::Command(program) => command::check(agent, program, environment.variables()),
+        // Its variables are passed on where they are set: a login needs none.
+        AgentKind::Profile(_) | AgentKind::Checks | AgentKind::Human => Ok(()),
+    }
+}
+
+/// How programs are found. Relative paths never get here: they name programs of the repository.
+pub(crate) fn finder(environment: &Environment) -> impl Fn(&str) -> Result<PathBuf, Failure> + '_ {
+    |program| find::program(program, environment.path(), Path::new("/"))
 }
 
 /// A path of a run's record.

@@ -86,6 +86,8 @@ codes! {
     AgentUnfit = "RL0021", Usage;
     /// No job, or more than one, has that id.
     UnknownJob = "RL0022", Usage;
+    /// An agent did not answer a test question.
+    CanaryFailed = "RL0023", Usage;
     /// The folder is in no git repository.
     NotARepository = "RL0101", Refused;
     /// The repository has no working tree here.

@@ -62,6 +62,9 @@ pub struct Profile {
     /// Variables that hold its keys: it gets them, and nothing else may show their values.
     #[serde(default)]
     pub keys: Vec<String>,
+    /// Whose shell commands see the keys.
+    #[serde(default)]
+    pub keys_reach: KeysReach,
     /// Exit codes that mean something.
     #[serde(default)]
     pub exits: Vec<Exit>,
@@ -71,6 +74,48 @@ pub struct Profile {
     /// What a reader still obeys or reveals, since the program cannot switch it off.
     #[serde(default)]
     pub cannot: Vec<String>,
+}
+
+/// Whose model's shell commands find the program's keys in their environment.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeysReach {
+    /// Nobody has looked.
+    #[default]
+    Unknown,
+    /// Nobody's.
+    Nobody,
+    /// A creator's: readers run no commands.
+    Creator,
+    /// A reader's too.
+    Everybody,
+}
+
+impl KeysReach {
+    /// In whose commands, for people; `None` where it is nobody's, as far as is known.
+    #[must_use]
+    pub fn whose(self) -> Option<&'static str> {
+        match self {
+            Self::Unknown | Self::Nobody => None,
+            Self::Creator => Some("in a creator"),
+            Self::Everybody => Some("in a reviewer too"),
+        }
+    }
+}
+
+impl Profile {
+    /// What cannot be switched off, the reach of its keys among it.
+    #[must_use]
+    pub fn limits(&self) -> Vec<String> {
+        let keys = self.keys_reach.whose().map(|whose| {
+            format!("its key is in the environment of the model's shell commands, {whose}")
+        });
+        keys.into_iter()
+            .chain(self.cannot.iter().cloned())
+            .collect()
+    }
 }
 
 /// Where a reader's program is started.

@@ -128,6 +128,12 @@ impl Git {
         self.inner.version
     }
 
+    /// Where it lies.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.inner.program
+    }
+
     /// A hardened git process that runs in `dir`; arguments and variables are added to it.
     #[must_use]
     pub fn command(&self, dir: &Path) -> Command {

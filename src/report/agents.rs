@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::domain::profile::{Profile, WorksIn};
+use crate::domain::profile::{KeysReach, Profile, WorksIn};
 use crate::report::table::table;
 
 /// A known program, on this machine.
@@ -28,6 +28,8 @@ pub struct KnownAgent {
     pub reader_works_in: WorksIn,
     /// Variables that hold its keys.
     pub keys: Vec<String>,
+    /// Whose model's shell commands see them.
+    pub keys_reach: KeysReach,
     /// What a reader still obeys or reveals.
     pub cannot: Vec<String>,
 }
@@ -88,7 +90,8 @@ impl KnownAgent {
             replaced,
             reader_works_in: profile.reader_works_in,
             keys: profile.keys.clone(),
-            cannot: profile.cannot.clone(),
+            keys_reach: profile.keys_reach,
+            cannot: profile.limits(),
         }
     }
 }

@@ -112,7 +112,7 @@ fn section(page: &mut String, profile: &Profile, last: &Value) {
     if !keys.is_empty() {
         writeln!(page, "- Keys: {}", keys.join(", ")).unwrap();
     }
-    for line in &profile.cannot {
+    for line in &profile.limits() {
         writeln!(page, "- Cannot be switched off: {line}").unwrap();
     }
     if let Some(cases) = last["programs"][&profile.name]["cases"].as_array() {

@@ -61,23 +61,26 @@ impl Machine {
         self.run_in(self.repo.root(), args)
     }
     pub(crate) fn run_in(&self, folder: &Path, args: &[&str]) -> Ended {
-        let home = self.home();
-        let output = Command::new(env!("CARGO_BIN_EXE_run-loop"))
-            .args(args)
-            .current_dir(folder)
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("HOME", &home)
-            .env("XDG_CONFIG_HOME", home.join("config"))
-            .env("XDG_CACHE_HOME", home.join("cache"))
-            .envs(self.variables.iter().map(|(name, value)| (name, value)))
-            .output()
-            .unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_run-loop"));
+        command.args(args).current_dir(folder);
+        self.prepare(&mut command);
+        let output = command.output().unwrap();
         Ended {
             code: output.status.code().unwrap(),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
         }
+    }
+    /// Gives a command the environment of this machine, and no other.
+    pub(crate) fn prepare(&self, command: &mut Command) {
+        let home = self.home();
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", &home)
+            .env("XDG_CONFIG_HOME", home.join("config"))
+            .env("XDG_CACHE_HOME", home.join("cache"))
+            .envs(self.variables.iter().map(|(name, value)| (name, value)));
     }
     /// Runs a command that must be refused with this exit code and reason code, say this, name a
     /// next command, print no data, and leave nothing behind.
@@ -118,7 +121,7 @@ impl Machine {
         next.to_owned()
     }
     /// Every path below the folder that holds repository and home, `.git` included.
-    fn everything(&self) -> Vec<PathBuf> {
+    pub(crate) fn everything(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut folders = vec![self.repo.root().parent().unwrap().to_owned()];
         while let Some(folder) = folders.pop() {

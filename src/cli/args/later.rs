@@ -9,9 +9,6 @@ pub enum LaterCommand {
     /// Set a repository up
     #[command(hide = true)]
     Init(Rest),
-    /// Check the machine
-    #[command(hide = true)]
-    Doctor(Rest),
     /// Follow events
     #[command(hide = true)]
     Events(Rest),
@@ -29,7 +26,6 @@ impl LaterCommand {
     pub fn instead(&self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Init(_) => ("init", &["run-loop", "config", "show", "--origin"]),
-            Self::Doctor(_) => ("doctor", &["run-loop", "demo"]),
             Self::Events(_) => ("events", &["run-loop", "log"]),
             Self::Hook(_) => ("hook", &["run-loop", "gate", "--help"]),
             Self::Report(_) => ("report", &["run-loop", "show"]),

@@ -17,20 +17,7 @@ use crate::domain::failure::Failure;
 use crate::git::review_tree::folder::{Folder, is_folder};
 use crate::git::{Error, store};
 use crate::lock::{Locked, Sharing};
-
-/// Magic numbers of file systems whose locks may end at this machine: NFS, SMB, CIFS, FUSE, AFS,
-/// Ceph, Lustre, 9p.
-const NETWORK: [u64; 9] = [
-    0x6969,
-    0xFF53_4D42,
-    0xFE53_4D42,
-    0x517B,
-    0x6573_5546,
-    0x5346_414F,
-    0x00C3_6400,
-    0x0BD0_0BD0,
-    0x0102_1997,
-];
+use crate::store::file_system::FileSystem;
 
 /// What a folder among the stores is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,9 +90,7 @@ impl Upkeep {
     /// # Errors
     /// When the file system cannot be asked.
     pub fn is_shared(&self) -> io::Result<bool> {
-        let system = rustix::fs::statfs(&self.path)?;
-        let magic = u64::try_from(system.f_type).unwrap_or(0) & 0xFFFF_FFFF;
-        Ok(NETWORK.contains(&magic))
+        Ok(FileSystem::of(&self.path)?.is_shared)
     }
 
     /// Every store, in the order of names; files and unknown folders are left out.
