@@ -8,12 +8,16 @@
 //! A run that was broken off can be resumed, so what cannot be made again is kept: the folders of
 //! jobs whose end is not in its journal, where a finished report may lie, and its review store.
 //!
-//! Owns: deciding what may go, and removing it. Never: ending processes. Tests:
+//! Processes of its jobs whose guards were killed are ended first, those that lineage proves and no
+//! others. While one lives that cannot be ended, everything of the run is kept.
+//!
+//! Owns: deciding what may go, and removing it. Never: ending what no guard started. Tests:
 //! `tests/worktree.rs`.
 
 mod folders;
 pub mod item;
 mod known;
+mod processes;
 mod standing;
 mod stores;
 mod waiting;
@@ -22,7 +26,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::cleanup::folders::Folders;
-use crate::cleanup::item::Item;
+use crate::cleanup::item::{Fate, Item};
 use crate::cleanup::known::Known;
 use crate::cleanup::standing::{Held, Standing, judge};
 use crate::domain::failure::Failure;
@@ -74,7 +78,9 @@ fn one_run(request: &Request<'_>, folders: &Folders, known: &Known, run: LoopId)
         Standing::InUse(why) | Standing::Unknown(why) => return kept(&why),
     };
     if request.dry_run {
-        return folders.remains(state, run, &dead, true);
+        return after(processes::left(request.cache_root, run), &kept, || {
+            folders.remains(state, run, &dead, true)
+        });
     }
     // From here on no engine can take the run up again; what was seen must still be so.
     let _held = match Journal::hold_off(state, run) {
@@ -83,9 +89,35 @@ fn one_run(request: &Request<'_>, folders: &Folders, known: &Known, run: LoopId)
         Err(failure) => return kept(&failure.message),
     };
     match judge(state, run, request.cache_root, Held::ByUs) {
-        Standing::Dead(now) if now == dead => folders.remains(state, run, &dead, false),
+        Standing::Dead(now) if now == dead => {
+            after(processes::end(request.cache_root, run), &kept, || {
+                folders.remains(state, run, &dead, false)
+            })
+        }
         Standing::Dead(_) | Standing::InUse(_) | Standing::Unknown(_) => {
             kept("it changed while it was looked at")
+        }
+    }
+}
+
+/// The processes of a run, and what else it left; that is kept while any of them may live.
+fn after(
+    processes: Result<Vec<Item>, String>,
+    kept: &dyn Fn(&str) -> Vec<Item>,
+    folders: impl FnOnce() -> Vec<Item>,
+) -> Vec<Item> {
+    match processes {
+        Err(why) => kept(&why),
+        Ok(mut items) => {
+            let all_end = items
+                .iter()
+                .all(|item| matches!(item.fate, Fate::Removed | Fate::WouldRemove));
+            items.extend(if all_end {
+                folders()
+            } else {
+                kept("processes of its jobs may live")
+            });
+            items
         }
     }
 }

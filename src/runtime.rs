@@ -8,6 +8,7 @@ pub mod clock;
 pub mod drive;
 pub mod messages;
 mod perform;
+pub mod remains;
 pub mod restore;
 pub mod rim;
 pub mod signals;

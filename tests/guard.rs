@@ -14,6 +14,8 @@ mod bench;
 mod engine;
 #[path = "guard/killed.rs"]
 mod killed;
+#[path = "guard/left.rs"]
+mod left;
 #[path = "guard/order.rs"]
 mod order;
 #[path = "guard/probe.rs"]

@@ -29,6 +29,8 @@ mod from_the_base;
 mod gate;
 #[path = "main_job/history.rs"]
 mod history;
+#[path = "main_job/left_behind.rs"]
+mod left_behind;
 #[path = "main_job/output.rs"]
 mod output;
 #[path = "main_job/pass.rs"]

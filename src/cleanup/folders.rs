@@ -120,7 +120,11 @@ impl Folders {
                     let why = |name: &str| round(name, dead);
                     items.extend(self.entries(item, run, dry_run, &why));
                 }
-                What::WaitingTrees | What::State | What::Store | What::BrokenStore => {}
+                What::Processes
+                | What::WaitingTrees
+                | What::State
+                | What::Store
+                | What::BrokenStore => {}
             }
         }
         if !dead.began {

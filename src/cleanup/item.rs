@@ -26,6 +26,8 @@ pub struct Item {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
+    /// Processes of a job whose guard was killed; they are ended.
+    Processes,
     /// The review trees of a run, those in quarantine included.
     Trees,
     /// Review trees that wait for a later run.

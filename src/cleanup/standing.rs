@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::id::{JobId, LoopId};
 use crate::engine::State;
-use crate::process::guard::{Probe, probe};
+use crate::process::guard::{Probe, probe, remains};
 use crate::store::owner::{Engine, Life};
 use crate::store::run_lock::{Holder, RunLock};
 use crate::store::{Entry, Journal, StateFolder};
@@ -174,37 +174,13 @@ fn folder_of(effect: &Effect) -> Option<JobId> {
     }
 }
 
-/// Whether any guard of the run's jobs lives. Captures lie in `<job>.capture/`, those of the
-/// commands of `checks` one folder deeper.
+/// Whether any guard of the run's jobs lives.
 fn guards(jobs: &Path) -> Result<bool, String> {
     let said = |error: io::Error| error.to_string();
-    for capture in folders(jobs).map_err(said)? {
-        if capture.extension().is_none_or(|end| end != "capture") {
-            continue;
-        }
-        let mut todo = folders(&capture).map_err(said)?;
-        todo.push(capture);
-        for folder in todo {
-            if matches!(probe(&folder).map_err(said)?, Probe::Running { .. }) {
-                return Ok(true);
-            }
+    for folder in remains::captures(jobs).map_err(said)? {
+        if matches!(probe(&folder).map_err(said)?, Probe::Running { .. }) {
+            return Ok(true);
         }
     }
     Ok(false)
-}
-
-fn folders(path: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = match fs_err::read_dir(path) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let mut found = Vec::new();
-    for entry in entries {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            found.push(entry.path());
-        }
-    }
-    Ok(found)
 }

@@ -8,7 +8,9 @@ use crate::cli::environment::Environment;
 use crate::cli::history::{History, ReadRun};
 use crate::cli::locate::locate;
 use crate::cli::output;
-use crate::cli::resume::{choose, history, is_over, name_differences, outside_of_jobs, spec_of};
+use crate::cli::resume::{
+    choose, history, in_a_while, is_over, name_differences, outside_of_jobs, spec_of,
+};
 use crate::cli::running::Teller;
 use crate::domain::code::Code;
 use crate::domain::end::End;
@@ -43,11 +45,7 @@ pub(crate) fn run(
     let history = history(state.as_ref(), &place, format);
     let run = choose(&history, args.run.as_deref())?;
     name_differences(&spec_of(&history.read(run)?)?, &place);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
-    let read = runtime.block_on(cancelled(&history, run, environment))?;
+    let read = in_a_while(cancelled(&history, run, environment))??;
     if !is_cancelled(&read) {
         return Err(is_over(&read));
     }

@@ -91,6 +91,7 @@ fn human(items: &[Item], dry_run: bool) -> String {
 
 fn named(what: What) -> &'static str {
     match what {
+        What::Processes => "processes of the dead job",
         What::Trees => "review trees",
         What::WaitingTrees => "review trees that wait for a later run",
         What::Jobs => "job folders",

@@ -22,7 +22,7 @@ use crate::git::review_tree::ReviewTrees;
 use crate::git::{Git, Repository, ReviewStore};
 use crate::process::guard::GuardProgram;
 use crate::report::run::RunReport;
-use crate::runtime::{Rim, clock, restore};
+use crate::runtime::{Rim, clock, remains, restore};
 use crate::store::index::{Index, Listed};
 use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock, StateFolder};
 
@@ -56,10 +56,11 @@ pub(crate) fn run(
     if state.is_over() {
         return Err(is_over(&history.read(run)?));
     }
+    let cache = environment.cache_root()?;
+    in_a_while(remains::settled(&cache, run))??;
     let artifacts = Artifacts::open(state_folder, run)?;
     restore::artifacts(&artifacts, &entries)?;
     same_rules(&place.git, &repository, &spec, &state)?;
-    let cache = environment.cache_root()?;
     let store = ReviewStore::open(&place.git, &repository, &cache)?;
     let rim = Rim {
         trees: ReviewTrees::new(&place.git, &store, &repository, &cache, run),
@@ -77,6 +78,15 @@ pub(crate) fn run(
     restore::evidence(&rim, &state, &entries)?;
     let first = InputKind::Resume;
     running::to_the_end(state_folder, rim, journal, &entries, first, format)
+}
+
+/// Waits for something of a few seconds.
+pub(super) fn in_a_while<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map(|runtime| runtime.block_on(work))
+        .map_err(|error| Failure::new(Code::Internal, error.to_string()))
 }
 
 /// A job starts no loop, and takes none up or ends one either.

@@ -155,6 +155,8 @@ codes! {
     RunIsOver = "RL0140", Refused;
     /// What was asked about a job was not granted.
     JobRefused = "RL0141", Refused;
+    /// Processes of a dead job live on.
+    ProcessesLeft = "RL0142", Refused;
     /// The content moved during the last round.
     SourceMoved = "RL0201", Stale;
     /// The merge base changed or the base was rewound.

@@ -271,6 +271,12 @@ impl ReviewTrees {
         Arc::clone(locked(&self.slots).entry(slot.clone()).or_default())
     }
 
+    /// Never uses a slot's tree again: somebody of its last job may live. The next use sets it aside
+    /// and makes another one.
+    pub fn distrust(&self, slot: &SlotName) {
+        *locked(&self.slot(slot)) = None;
+    }
+
     /// Removes everything that this run made, links not followed, but trees that may wait for a
     /// later run; returns what is left, each with its reason. No process of a job may be alive.
     #[must_use]

@@ -23,8 +23,10 @@
 //!   frozen is not charged either, as far as it can be told (`budget`).
 //! - A guard that is killed (SIGKILL) cannot write an outcome: the job is [`Probe::Lost`]. The
 //!   kernel then kills the program itself; an engine that lives ends what is left in the guard's
-//!   session. A process that had left that session *and* lost its parent is then nobody's proven
-//!   descendant and stays. The job counts as not gone, so nothing it could reach is used again.
+//!   session. Who left that session and lost its parent is known by the `record` of who was seen
+//!   below the guard and by the `mark` that the job passes on, and is ended by that engine or by
+//!   the next one (`remains`). What closed the mark before the guard saw it is nobody's proven
+//!   descendant and stays. The job counts as not gone, so no tree of its is used again.
 //! - A tree that respawns is caught by who is faster. Members that live for some milliseconds are
 //!   caught at once; dozens of families that do nothing but fork can keep a busy machine from
 //!   giving the guard the time it needs. It tries for half a minute, and says that they are not
@@ -40,13 +42,17 @@ mod client;
 pub(crate) mod files;
 mod hold;
 mod lineage;
+mod mark;
 mod order;
 mod orphans;
 pub mod outcome;
 pub mod probe;
 pub mod program;
+mod record;
+pub mod remains;
 mod tree;
 mod wishes;
+mod witness;
 
 pub(crate) use client::{Guarded, Told};
 pub use hold::main;

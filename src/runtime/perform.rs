@@ -20,6 +20,7 @@ use crate::domain::effect::{Done, Effect, Outcome};
 use crate::domain::failure::Failure;
 use crate::domain::run_spec::RunSpec;
 use crate::engine::State;
+use crate::runtime::remains;
 use crate::runtime::rim::Rim;
 
 /// Performs one effect. `state` is the one that requested it, or that it was read back in where
@@ -53,10 +54,16 @@ pub(super) async fn perform(
             base,
             ..
         } => Outcome::TreeOpened {
-            result: in_thread(move || {
-                tree::perform(&rim, run_of(&state)?, &slot, &snapshot, &tree, &base)
-            })
-            .await,
+            // Not handed on while somebody of a dead job may write to it.
+            result: match remains_ended(&rim, &state).await {
+                Err(failure) => Done::Err(failure),
+                Ok(()) => {
+                    in_thread(move || {
+                        tree::perform(&rim, run_of(&state)?, &slot, &snapshot, &tree, &base)
+                    })
+                    .await
+                }
+            },
         },
         Effect::RunJob { job } => Outcome::JobEnded {
             outcome: job::perform(&rim, &state, &job, again, stop, kill).await,
@@ -88,6 +95,11 @@ fn run_of(state: &State) -> Result<&RunSpec, Failure> {
         .run
         .as_deref()
         .ok_or_else(|| Failure::new(Code::Internal, "an effect of a run that never started"))
+}
+
+/// Ends what dead attempts of the run left.
+async fn remains_ended(rim: &Rim, state: &State) -> Result<(), Failure> {
+    remains::ended(&rim.cache, run_of(state)?.loop_id).await
 }
 
 /// Git and files block: they get a thread. A panic there is a failure, not the end of the engine.

@@ -15,6 +15,7 @@ use crate::git::review_tree::release_run;
 use crate::process::guard::attach;
 use crate::runtime::clock;
 use crate::runtime::drive::{Observer, take};
+use crate::runtime::remains;
 use crate::runtime::rim::{folders_in, remove_job_folders};
 use crate::store::Journal;
 
@@ -90,8 +91,15 @@ async fn outcome(effect: Effect, run: LoopId, cache: &Path) -> Result<Outcome, F
             }
         }
         Effect::Release => {
-            let mut left = release_run(cache, run);
-            left.extend(remove_job_folders(cache, run));
+            let left = match remains::ended(cache, run).await {
+                Ok(()) => {
+                    let mut left = release_run(cache, run);
+                    left.extend(remove_job_folders(cache, run));
+                    left
+                }
+                // The record of who they are lies there, for `cleanup`.
+                Err(failure) => vec![failure.message],
+            };
             Outcome::Released { left }
         }
     })

@@ -21,6 +21,10 @@ async fn a_job_goes_on_and_ends_while_its_engine_is_suspended() {
     let engine = Engine::start(&bench, body);
     ready.reached();
     kill("-STOP", &engine.pid());
+    // It names itself once the program runs, which may be here first.
+    while probe(&bench.capture()).unwrap() == (Probe::Running { holder: None }) {
+        tokio::task::yield_now().await;
+    }
     assert!(matches!(
         probe(&bench.capture()).unwrap(),
         Probe::Running { holder: Some(_) }

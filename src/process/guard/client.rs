@@ -19,6 +19,7 @@ use crate::process::guard::order::{Order, Report, Request};
 use crate::process::guard::orphans;
 use crate::process::guard::outcome::Outcome;
 use crate::process::guard::program::{ARGUMENT, GuardProgram};
+use crate::process::guard::remains;
 use crate::process::guard::tree::UNDER_KILL;
 use crate::process::supervise::Supervision;
 
@@ -113,6 +114,8 @@ impl Guarded {
             // It is dead, or as good as that.
             guard.kill().ok();
             orphans::end(guard).await;
+            // Who left its session. What stays is met again before anything of its is used.
+            drop(remains::end(&limits.folder).await);
         }
         self.stdin = None;
         if let Some(exited) = self.reap() {

@@ -22,6 +22,11 @@ pub(crate) const OUTCOME: &str = "outcome.json";
 /// Held by the guard as long as it lives; names guard and program, for information.
 pub(crate) const LOCK: &str = "guard.lock";
 
+/// Locked by an open file that the job alone inherits; see `mark`.
+pub(crate) const MARK: &str = "mark";
+/// Who was seen to descend from the guard; see `record`.
+pub(crate) const RECORD: &str = "lineage";
+
 const TEMPORARY: &str = "outcome.json.new";
 
 /// Makes the capture folder if nothing is there; its parent must be.
@@ -63,6 +68,13 @@ impl CaptureFolder {
         let file = openat(&self.descriptor, name, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|errno| at("made", &path, errno))?;
         Ok(fs_err::File::from_parts(file.into(), path))
+    }
+    /// Makes an empty file that can be read alone; it must not exist.
+    pub(crate) fn create_empty(&self, name: &str) -> io::Result<OwnedFd> {
+        let flags =
+            OFlags::RDONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        openat(&self.descriptor, name, flags, Mode::RUSR)
+            .map_err(|errno| at("made", self.path.join(name), errno))
     }
     /// Opens a regular file for reading; `None` where there is nothing.
     pub(crate) fn read(&self, name: &str) -> io::Result<Option<fs_err::File>> {

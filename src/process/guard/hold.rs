@@ -21,11 +21,14 @@ use crate::process::command::Command;
 use crate::process::guard::budget;
 use crate::process::guard::files::{CaptureFolder, STDERR, STDOUT};
 use crate::process::guard::lineage::ProcessId;
+use crate::process::guard::mark::Held;
 use crate::process::guard::order::{ORDER_CAP, Order, Report};
 use crate::process::guard::outcome::{Exit, Outcome, StopReason, VERSION};
 use crate::process::guard::probe::{Holder, seal};
+use crate::process::guard::record::Record;
 use crate::process::guard::tree::{Pipes, Remains, Tree};
 use crate::process::guard::wishes::{Wish, Wishes};
+use crate::process::guard::witness;
 use crate::process::refusal;
 
 /// How long the pipes are still read when everything is gone, or cannot be ended. Only what is no
@@ -120,6 +123,9 @@ struct Hold {
     folder: CaptureFolder,
     /// Held until the guard is gone, and so after `outcome.json` is there.
     lock: Locked<fs_err::File>,
+    /// Inherited by the program, which is all that a guard starts.
+    _mark: Held,
+    record: Option<Record>,
     out: Capture,
     err: Capture,
 }
@@ -129,6 +135,8 @@ impl Hold {
         let folder = CaptureFolder::open(Path::new(&order.folder))?;
         let lock = folder.lock()?;
         Ok(Self {
+            _mark: Held::make(&folder)?,
+            record: Some(Record::begin(&folder)?),
             out: Capture::new(folder.create(STDOUT)?, order.cap),
             err: Capture::new(folder.create(STDERR)?, order.cap),
             folder,
@@ -173,10 +181,21 @@ impl Hold {
         let agent = tree.agent();
         self.name(agent);
         reports.send(&Report::Started { agent });
+        let witness = self.record.take().map(|mut record| {
+            record.add([agent]);
+            witness::look(tree.root(), record)
+        });
+        let mut witnessing = pin!(async {
+            match witness {
+                Some(witness) => witness.await,
+                None => std::future::pending().await,
+            }
+        });
         let life = life(tree, budget, grace, wish);
         let (stopped, remains) = tokio::select! {
             over = self.drained(life, pipes, &command) => over,
             never = &mut hearing => match never {},
+            never = &mut witnessing => match never {},
         };
         let over = Over {
             agent: Some(agent),

@@ -26,7 +26,7 @@ pub(crate) struct Seen {
     pub(crate) id: ProcessId,
     pub(crate) parent: i32,
     pub(crate) group: i32,
-    session: i32,
+    pub(crate) session: i32,
     state: u8,
 }
 
@@ -79,22 +79,47 @@ impl Seen {
 }
 
 /// What makes a process one of ours without a parent of ours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Root {
     /// It is a child of this process, which is the one that looks.
     Child(i32),
     /// It is in the session of this process, which is a zombie that only we can reap. A session is
     /// entered by descent alone, and its number is not given away while somebody is in it.
     Session(i32),
+    /// It is one of these, by number and time of start.
+    Known(BTreeSet<ProcessId>),
 }
 
 impl Root {
-    pub(crate) fn holds(self, seen: &Seen) -> bool {
+    pub(crate) fn holds(&self, seen: &Seen) -> bool {
         match self {
-            Self::Child(parent) => seen.parent == parent,
-            Self::Session(leader) => seen.session == leader && seen.id.pid != leader,
+            Self::Child(parent) => seen.parent == *parent,
+            Self::Session(leader) => seen.session == *leader && seen.id.pid != *leader,
+            Self::Known(known) => known.contains(&seen.id),
         }
     }
+}
+
+/// Every process there is, newest first, with something done to each as soon as it is seen.
+pub(crate) fn everybody(mut at_once: impl FnMut(&Seen)) -> io::Result<Vec<Seen>> {
+    // The numbers first: the kernel lists them upwards, and a tree that forks faster than its
+    // members are looked at would make the list endless.
+    let mut pids = Vec::new();
+    for entry in fs_err::read_dir("/proc")? {
+        let name = entry?.file_name();
+        pids.extend(name.to_str().and_then(|name| name.parse::<i32>().ok()));
+    }
+    // The newest first: of a tree that respawns, they are the ones that live, and a busy machine
+    // may give us little time before they are gone as well.
+    pids.sort_unstable_by_key(|pid| Reverse(*pid));
+    let mut all = Vec::with_capacity(pids.len());
+    for pid in pids {
+        if let Some(seen) = Seen::look(pid)? {
+            at_once(&seen);
+            all.push(seen);
+        }
+    }
+    Ok(all)
 }
 
 /// Every descendant that was seen, parents first.
@@ -115,29 +140,14 @@ impl Lineage {
     /// The same, with something done to each process that the root itself holds as soon as it is
     /// seen.
     pub(crate) fn while_seen(root: Root, mut at_once: impl FnMut(&Seen)) -> io::Result<Self> {
-        // The numbers first: the kernel lists them upwards, and a tree that forks faster than
-        // its members are looked at would make the list endless.
-        let mut pids = Vec::new();
-        for entry in fs_err::read_dir("/proc")? {
-            let name = entry?.file_name();
-            pids.extend(name.to_str().and_then(|name| name.parse::<i32>().ok()));
-        }
-        // The newest first: of a tree that respawns, they are the ones that live, and a busy
-        // machine may give us little time before they are gone as well.
-        pids.sort_unstable_by_key(|pid| Reverse(*pid));
-        let mut all = Vec::with_capacity(pids.len());
-        for pid in pids {
-            if let Some(seen) = Seen::look(pid)? {
-                if root.holds(&seen) {
-                    at_once(&seen);
-                }
-                all.push(seen);
+        let all = everybody(|seen| {
+            if root.holds(seen) {
+                at_once(seen);
             }
-        }
+        })?;
         Ok(Self::among(root, &all))
     }
-
-    fn among(root: Root, all: &[Seen]) -> Self {
+    pub(crate) fn among(root: Root, all: &[Seen]) -> Self {
         let mut children: BTreeMap<i32, Vec<Seen>> = BTreeMap::new();
         for seen in all {
             children.entry(seen.parent).or_default().push(*seen);
@@ -170,11 +180,15 @@ impl Lineage {
     }
 
     /// Sends signals, one after the other, to each process that the filter lets through and that
-    /// is still proven to descend from the root.
-    pub(crate) fn signal(&self, signals: &[Signal], wanted: impl Fn(&Seen) -> bool) {
+    /// is still proven to descend from the root; who was.
+    pub(crate) fn signal(
+        &self,
+        signals: &[Signal],
+        wanted: impl Fn(&Seen) -> bool,
+    ) -> BTreeMap<i32, ProcessId> {
         let mut proven = BTreeMap::new();
         for seen in &self.found {
-            let Some(target) = Target::pin(self.root, seen, &proven) else {
+            let Some(target) = Target::pin(&self.root, seen, &proven) else {
                 continue;
             };
             proven.insert(seen.id.pid, seen.id);
@@ -184,6 +198,7 @@ impl Lineage {
                 }
             }
         }
+        proven
     }
 }
 
@@ -198,7 +213,7 @@ enum Target {
 
 impl Target {
     /// Proves the lineage of a process anew, after it was pinned.
-    fn pin(root: Root, seen: &Seen, proven: &BTreeMap<i32, ProcessId>) -> Option<Self> {
+    fn pin(root: &Root, seen: &Seen, proven: &BTreeMap<i32, ProcessId>) -> Option<Self> {
         let pid = Pid::from_raw(seen.id.pid)?;
         // Without descriptors (an old kernel, a filter) only children are reached; what they leave
         // behind become children.
@@ -208,7 +223,7 @@ impl Target {
             return None;
         }
         if let Root::Child(parent) = root
-            && now.parent == parent
+            && now.parent == *parent
         {
             return Some(Self::Child(pid));
         }
@@ -315,7 +330,8 @@ mod tests {
         earlier.id.start -= 1;
         let kill = |seen| {
             let found = vec![seen];
-            Lineage { root: own, found }.signal(&[Signal::KILL], |_| true);
+            let root = own.clone();
+            Lineage { root, found }.signal(&[Signal::KILL], |_| true);
         };
         kill(earlier);
         assert!(other.try_wait().unwrap().is_none());

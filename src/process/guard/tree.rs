@@ -118,6 +118,11 @@ impl Tree {
         Ok((tree, pipes))
     }
 
+    /// Where the lineage of the job begins.
+    pub(crate) fn root(&self) -> Root {
+        self.root.clone()
+    }
+
     /// The program's process; without a start time where the kernel does not tell.
     pub(crate) fn agent(&self) -> ProcessId {
         let pid = raw(self.agent);
@@ -153,7 +158,7 @@ impl Tree {
     }
 
     fn reap_orphans(&self) {
-        if let Ok(lineage) = Lineage::of(self.root) {
+        if let Ok(lineage) = Lineage::of(self.root.clone()) {
             self.reap(&lineage);
         }
     }
@@ -191,7 +196,7 @@ impl Tree {
             kill_process_group(self.agent, signal).ok();
         }
         let group = raw(self.agent);
-        if let Ok(lineage) = Lineage::of(self.root) {
+        if let Ok(lineage) = Lineage::of(self.root.clone()) {
             lineage.signal(&signals, |seen| seen.group != group);
         } else if getpgid(Some(self.agent)) != Ok(self.agent) {
             for signal in signals {
@@ -215,7 +220,7 @@ impl Tree {
     /// Who lives beside the program itself.
     fn others(&self) -> Others {
         let agent = raw(self.agent);
-        Lineage::of(self.root).map_or(Others::Unknown, |lineage| {
+        Lineage::of(self.root.clone()).map_or(Others::Unknown, |lineage| {
             self.reap(&lineage);
             if lineage.living().any(|seen| seen.id.pid != agent) {
                 Others::Some
@@ -273,7 +278,7 @@ impl Tree {
     fn kill_descendants(&self) -> BTreeSet<ProcessId> {
         let agent = raw(self.agent);
         let mut living = BTreeSet::new();
-        let lineage = Lineage::while_seen(self.root, |child| {
+        let lineage = Lineage::while_seen(self.root.clone(), |child| {
             let Some(pid) = Pid::from_raw(child.id.pid).filter(|pid| *pid != self.agent) else {
                 return;
             };

@@ -19,7 +19,7 @@ use crate::domain::run_spec::RunSpec;
 use crate::engine::{DelegationRecord, State};
 use crate::runtime::clock;
 use crate::runtime::perform::job::left_until;
-use crate::runtime::perform::run_of;
+use crate::runtime::perform::{remains_ended, run_of};
 use crate::runtime::rim::Rim;
 use crate::store::mailbox::Card;
 
@@ -39,6 +39,7 @@ pub(super) async fn perform(
             if again {
                 take_over(rim, state, dispatch).await
             } else {
+                remains_ended(rim, state).await?;
                 run(rim, state, dispatch, stop).await
             }
         } => done.unwrap_or_else(Dispatched::not_started),

@@ -23,9 +23,9 @@ use crate::domain::run_spec::RunSpec;
 use crate::domain::spent::Spent;
 use crate::domain::time::Timestamp;
 use crate::engine::State;
-use crate::process::guard::attach;
+use crate::process::guard::{attach, remains};
 use crate::runtime::clock;
-use crate::runtime::perform::run_of;
+use crate::runtime::perform::{remains_ended, run_of};
 use crate::runtime::rim::Rim;
 use crate::store::mailbox::Card;
 
@@ -78,7 +78,7 @@ pub(super) async fn perform(
     let mut answer = match assign(rim, state, job) {
         Ok(assignment) => tokio::select! {
             answer = async {
-                if again { assignment.take_over().await } else { assignment.run(stop).await }
+                if again { assignment.take_over().await } else { assignment.begin(stop).await }
             } => answer,
             // A second signal: what runs is dropped, which kills its group.
             () = kill.cancelled() => Answer::without_report(Ended::Interrupted),
@@ -88,6 +88,9 @@ pub(super) async fn perform(
     if answer.ended == Ended::Stopped && asked_to_stop.is_cancelled() {
         // Not the agent's failure and not its guard's: the run stopped.
         answer.ended = Ended::Interrupted;
+    }
+    if !is_gone(rim, state, job) {
+        rim.trees.distrust(&job.slot);
     }
     let (ended, report, reading) = match answer.report {
         None => (answer.ended, None, answer.reading),
@@ -106,6 +109,18 @@ pub(super) async fn perform(
         started_at,
         ended_at: clock::now(),
     }
+}
+
+/// Whether every process of the job is proven gone.
+fn is_gone(rim: &Rim, state: &State, job: &Job) -> bool {
+    let Some(run) = state.run.as_ref().map(|run| run.loop_id) else {
+        return true;
+    };
+    let capture = rim.capture_folder(run, job.id);
+    rim.scratch_folders(run, job.id).is_ok_and(|commands| {
+        let mut all = commands.iter().chain([&capture]);
+        all.all(|folder| remains::is_gone(folder).unwrap_or(false))
+    })
 }
 
 fn assign<'a>(rim: &'a Rim, state: &'a State, job: &'a Job) -> Result<Assignment<'a>, Failure> {
@@ -164,6 +179,14 @@ impl Answer {
 }
 
 impl Assignment<'_> {
+    /// Starts it, once nobody of a dead job of the run may interfere.
+    async fn begin(&self, stop: CancellationToken) -> Answer {
+        match remains_ended(self.rim, self.state).await {
+            Ok(()) => self.run(stop).await,
+            Err(failure) => Answer::without_report(Ended::NotStarted { failure }),
+        }
+    }
+
     async fn run(&self, stop: CancellationToken) -> Answer {
         if self.job.evidence == EvidenceKind::ReviewTree && self.tree.is_none() {
             let message = format!("job {} has no review tree", self.job.id);
