@@ -12,6 +12,7 @@ pub mod job_folder;
 pub mod profile;
 pub mod redact;
 pub mod report_file;
+pub mod version;
 
 mod arguments;
 mod folder;

@@ -9,13 +9,21 @@
 
 mod support;
 
+#[path = "real_agents/creator.rs"]
+mod creator;
 #[path = "real_agents/failures.rs"]
 mod failures;
 #[path = "real_agents/hostile.rs"]
 mod hostile;
 #[path = "real_agents/model.rs"]
 mod model;
+#[path = "real_agents/planner.rs"]
+mod planner;
 #[path = "real_agents/program.rs"]
 mod program;
 #[path = "real_agents/review.rs"]
 mod review;
+#[path = "real_agents/scripted.rs"]
+mod scripted;
+#[path = "real_agents/together.rs"]
+mod together;

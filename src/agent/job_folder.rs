@@ -92,8 +92,10 @@ impl JobFolder {
         for name in [INBOX, OUTBOX, TEMPORARY, EMPTY] {
             self.folder.make(name)?;
         }
+        // Empty where there is none: programs refuse to start that are given a folder which is not
+        // there.
+        let copy = self.folder.make(EVIDENCE)?;
         if let Some(evidence) = evidence {
-            let copy = self.folder.make(EVIDENCE)?;
             Folder::open(evidence)?.copy_into(&copy)?;
         }
         Ok(())

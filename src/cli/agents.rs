@@ -1,13 +1,11 @@
 //! `run-loop agents`: the known programs, which of them are here, and what is known of them.
 
 use std::path::Path;
-use std::time::Duration;
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::environment::passed_on;
-use crate::agent::find;
+use crate::agent::{find, version};
 use crate::cli::args::Format;
 use crate::cli::args::agents::AgentsArgs;
 use crate::cli::environment::Environment;
@@ -17,15 +15,9 @@ use crate::config::world::native_beside;
 use crate::domain::code::Code;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
-use crate::domain::job::Ended;
 use crate::domain::profile::Profile;
-use crate::process::command::Command;
 use crate::process::guard::GuardProgram;
-use crate::process::supervise::{Supervision, supervise};
-use crate::report::agents::{KnownAgent, human, version_in};
-
-/// How long a program may take to tell its version.
-const LIMIT: Duration = Duration::from_secs(20);
+use crate::report::agents::{KnownAgent, human};
 
 /// Prints the known programs. They are asked for their version and nothing else.
 pub(crate) fn run(
@@ -97,21 +89,12 @@ async fn found(profile: &Profile, replaced: bool, environment: &Environment) -> 
         .and_then(|launcher| native_beside(launcher, &profile.native));
     let program = native.or(launcher);
     let version = match &program {
-        Some(program) => version(program, profile, environment).await,
+        Some(program) => {
+            let (ours, guard) = (environment.variables(), GuardProgram::own());
+            version::ask(program, profile, ours, &guard, CancellationToken::new()).await
+        }
         None => None,
     };
     let program = program.map(|path| path.display().to_string());
     KnownAgent::new(profile, replaced, program, version)
-}
-
-/// What the program says of its version; `None` where it does not say it in time.
-async fn version(program: &Path, profile: &Profile, environment: &Environment) -> Option<String> {
-    let folder = tempfile::tempdir().ok()?;
-    let mut command = Command::new(program, folder.path()).args(&profile.version);
-    command.env = passed_on(environment.variables(), &[]);
-    let capture = folder.path().join("capture");
-    let limits = Supervision::new(&GuardProgram::own(), LIMIT, &capture);
-    let done = supervise(&command, limits, CancellationToken::new()).await;
-    let text = String::from_utf8_lossy(done.stdout.whole()?).into_owned();
-    matches!(done.ended, Ended::Exited { code: 0 }).then(|| version_in(&text))?
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use crate::agent::version::Versions;
 use crate::cli::args::Format;
 use crate::cli::args::review::LoopArgs;
 use crate::cli::environment::Environment;
@@ -83,6 +84,7 @@ fn rim(
         cache: cache_root,
         guard: GuardProgram::own(),
         environment: environment.variables().clone(),
+        versions: Versions::default(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::agent::version::Versions;
 use crate::cli::args::Format;
 use crate::cli::args::control::ControlArgs;
 use crate::cli::environment::{Environment, JOB_ID};
@@ -74,6 +75,7 @@ pub(crate) fn run(
         cache,
         guard: GuardProgram::own(),
         environment: environment.variables().clone(),
+        versions: Versions::default(),
     };
     restore::evidence(&rim, &state, &entries)?;
     let first = InputKind::Resume;

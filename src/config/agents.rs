@@ -258,7 +258,8 @@ fn profiled(
                 .iter()
                 .fold(world.program(name, first), |found, other| {
                     found.or_else(|missing| world.program(name, other).map_err(|_| missing))
-                })?;
+                })
+                .map_err(which_are_here)?;
             (world.native(name, &launcher, &profile.native)?, Vec::new())
         }
     };
@@ -270,6 +271,21 @@ fn profiled(
         effort: entry.effort.clone(),
         env: entry.env.clone(),
     })
+}
+
+/// What is not on `PATH` is helped by the list of what is; what can be mended itself keeps its own
+/// command.
+fn which_are_here(missing: Failure) -> Failure {
+    if missing
+        .next
+        .0
+        .first()
+        .is_some_and(|first| first == "run-loop")
+    {
+        missing.next(["run-loop", "agents"])
+    } else {
+        missing
+    }
 }
 
 fn checks(config: &Config) -> Result<Agent, Failure> {

@@ -7,6 +7,7 @@ use crate::domain::delegation::Submission;
 use crate::domain::digest::Digest;
 use crate::domain::id::LoopId;
 use crate::domain::isolation::Isolation;
+use crate::domain::job::{Job, Role};
 use crate::domain::oid::Oid;
 use crate::domain::policy::Policy;
 use crate::domain::severity::Severity;
@@ -86,6 +87,21 @@ impl RunSpec {
     #[must_use]
     pub fn readers(&self) -> usize {
         self.panel.iter().filter(|slot| slot.is_reader()).count()
+    }
+    /// Who does a job of the run itself.
+    #[must_use]
+    pub fn agent_of(&self, job: &Job) -> Option<&Agent> {
+        match job.role {
+            Role::Plan | Role::Refine => self.planner.as_ref(),
+            Role::Challenge | Role::Implement | Role::Correct | Role::Comply => {
+                self.creator.as_ref()
+            }
+            Role::Arbitrate => self.arbiter.as_ref(),
+            Role::Readjudicate | Role::Review => {
+                let slot = self.panel.iter().find(|slot| slot.name == job.slot)?;
+                slot.agent_at(job.rank)
+            }
+        }
     }
 }
 

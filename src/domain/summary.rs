@@ -14,7 +14,7 @@ use crate::domain::failure::Failure;
 use crate::domain::finding::Finding;
 use crate::domain::id::{EffectId, FindingId, RoundNumber};
 use crate::domain::identity::Pin;
-use crate::domain::job::{Job, JobOutcome};
+use crate::domain::job::{Job, JobOutcome, Role};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::domain::time::Timestamp;
@@ -30,6 +30,8 @@ pub struct Summary {
     pub at: Option<Timestamp>,
     /// Its rounds, in order.
     pub rounds: Vec<Round>,
+    /// Its jobs that are no reviews: they run between rounds, and carry the number of the next.
+    pub works: Vec<JobRecord>,
     /// Every finding.
     pub findings: Vec<Finding>,
     /// What was published.
@@ -151,9 +153,9 @@ impl Summary {
             Event::RoundOpened { round } => self.rounds.push(Round::new(*round)),
             Event::EffectRequested { id, effect } => {
                 if let Effect::RunJob { job } = &**effect
-                    && let Some(round) = self.round_mut(job.round)
+                    && let Some(jobs) = self.jobs_beside(job)
                 {
-                    round.jobs.push(JobRecord {
+                    jobs.push(JobRecord {
                         job: job.clone(),
                         requested_at: Some(at),
                         outcome: None,
@@ -220,8 +222,8 @@ impl Summary {
             }
             Outcome::JobEnded { outcome } => {
                 if let Some(Effect::RunJob { job }) = requested
-                    && let Some(round) = self.round_mut(job.round)
-                    && let Some(record) = round.jobs.iter_mut().find(|r| r.job.id == job.id)
+                    && let Some(jobs) = self.jobs_beside(job)
+                    && let Some(record) = jobs.iter_mut().find(|r| r.job.id == job.id)
                 {
                     record.outcome = Some(Box::new(outcome.clone()));
                 }
@@ -254,13 +256,25 @@ impl Summary {
     }
     /// The jobs that are running, as far as the events tell.
     pub fn running(&self) -> impl Iterator<Item = &JobRecord> {
-        let jobs = self.rounds.iter().flat_map(|round| &round.jobs);
-        jobs.filter(|record| record.outcome.is_none())
+        self.jobs().filter(|record| record.outcome.is_none())
+    }
+    /// Every job of the run itself: reviews by round, then the others.
+    pub fn jobs(&self) -> impl Iterator<Item = &JobRecord> {
+        let reviews = self.rounds.iter().flat_map(|round| &round.jobs);
+        reviews.chain(&self.works)
     }
     /// The finding of this number.
     #[must_use]
     pub fn finding(&self, id: FindingId) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.id == id)
+    }
+    /// The jobs among which this one is.
+    fn jobs_beside(&mut self, job: &Job) -> Option<&mut Vec<JobRecord>> {
+        if job.role == Role::Review {
+            self.round_mut(job.round).map(|round| &mut round.jobs)
+        } else {
+            Some(&mut self.works)
+        }
     }
     fn round_mut(&mut self, number: RoundNumber) -> Option<&mut Round> {
         self.rounds.iter_mut().find(|round| round.number == number)

@@ -134,21 +134,10 @@ impl State {
             });
         challenge.map_or(&[], Vec::as_slice)
     }
-    /// Who does a job that is no review.
+    /// Who does a job.
     #[must_use]
     pub fn agent_of(&self, job: &Job) -> Option<&Agent> {
-        let run = self.run.as_ref()?;
-        match job.role {
-            Role::Plan | Role::Refine => run.planner.as_ref(),
-            Role::Challenge | Role::Implement | Role::Correct | Role::Comply => {
-                run.creator.as_ref()
-            }
-            Role::Arbitrate => run.arbiter.as_ref(),
-            Role::Readjudicate | Role::Review => {
-                let slot = run.panel.iter().find(|slot| slot.name == job.slot)?;
-                slot.agent_at(job.rank)
-            }
-        }
+        self.run.as_ref()?.agent_of(job)
     }
     /// Whether there is a plan in hand: a file's, or the planner's.
     #[must_use]

@@ -154,9 +154,13 @@ fn passed<'a>(slot: &'a Slot, settled: &'a SettledSlot) -> Option<Passed<'a>> {
     let Reading::Review(review) = &ended.outcome.reading else {
         return None;
     };
+    let agent = AgentIdentity {
+        version: ended.outcome.spent.version.clone(),
+        ..AgentIdentity::from(slot.agent_at(ended.job.rank)?)
+    };
     Some(Passed {
         slot,
-        agent: AgentIdentity::from(slot.agent_at(ended.job.rank)?),
+        agent,
         ended,
         review,
         report: ended.outcome.report.as_ref()?,

@@ -96,16 +96,6 @@ impl KnownAgent {
     }
 }
 
-/// The version in what a program prints of itself: the first word that begins with a digit and
-/// has a point in it.
-#[must_use]
-pub fn version_in(text: &str) -> Option<String> {
-    text.split(|c: char| c.is_whitespace() || "(),".contains(c))
-        .map(|word| word.trim_start_matches('v').trim_end_matches('.'))
-        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
-        .map(str::to_owned)
-}
-
 /// The programs as text for people.
 #[must_use]
 pub fn human(agents: &[KnownAgent]) -> String {
@@ -130,25 +120,4 @@ pub fn human(agents: &[KnownAgent]) -> String {
         }
     }
     lines.concat()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_version_is_found_in_what_programs_print() {
-        for (text, version) in [
-            ("codex-cli 0.171.0\n", Some("0.171.0")),
-            ("2.1.332 (Claude Code)\n", Some("2.1.332")),
-            ("0.61.0\n", Some("0.61.0")),
-            ("aider 0.86.2\n", Some("0.86.2")),
-            ("v1.18.33", Some("1.18.33")),
-            ("GitHub Copilot CLI 1.0.102.\n", Some("1.0.102")),
-            ("no version here\n", None),
-            ("", None),
-        ] {
-            assert_eq!(version_in(text).as_deref(), version, "{text}");
-        }
-    }
 }

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use crate::domain::agent::Agent;
 use crate::domain::id::LoopId;
-use crate::domain::job::Job;
 use crate::domain::spent::{Spent, Usage};
 use crate::domain::summary::{JobRecord, Summary};
 use crate::report::table::table;
@@ -19,8 +18,10 @@ pub struct CostReport {
     pub run: LoopId,
     /// All of it.
     pub total: Sum,
-    /// By round.
+    /// By round; what is done before a round counts to it.
     pub rounds: BTreeMap<u32, Sum>,
+    /// By what the jobs were for.
+    pub phases: BTreeMap<&'static str, Sum>,
     /// By agent.
     pub agents: BTreeMap<String, Sum>,
     /// By job, in the order of their dispatch.
@@ -109,13 +110,14 @@ impl CostReport {
             run,
             total: Sum::default(),
             rounds: BTreeMap::new(),
+            phases: BTreeMap::new(),
             agents: BTreeMap::new(),
             jobs: Vec::new(),
         };
-        for round in &summary.rounds {
-            for record in &round.jobs {
-                report.add(summary, record);
-            }
+        let mut records: Vec<&JobRecord> = summary.jobs().collect();
+        records.sort_by_key(|record| (record.requested_at, record.job.id));
+        for record in records {
+            report.add(summary, record);
         }
         report
     }
@@ -126,12 +128,14 @@ impl CostReport {
             return;
         };
         let (job, spent) = (&record.job, &outcome.spent);
-        let agent = agent(summary, job);
+        let agent = summary.spec.as_ref().and_then(|spec| spec.agent_of(job));
         let free = agent.is_some_and(Agent::is_checks);
         let name = agent.map_or_else(|| job.slot.to_string(), |agent| agent.name.clone());
         let round = job.round.0;
         self.total.add(spent, free);
         self.rounds.entry(round).or_default().add(spent, free);
+        let phase = self.phases.entry(job.role.as_str()).or_default();
+        phase.add(spent, free);
         self.agents
             .entry(name.clone())
             .or_default()
@@ -154,9 +158,9 @@ impl CostReport {
     #[must_use]
     pub fn human(&self) -> String {
         let count = |n: Option<u64>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
-        let words = |row: [&str; 7]| row.map(str::to_owned).to_vec();
+        let words = |row: [&str; 8]| row.map(str::to_owned).to_vec();
         let mut rows = vec![words([
-            "round", "role", "slot", "model", "in", "out", "cost",
+            "round", "role", "slot", "agent", "model", "in", "out", "cost",
         ])];
         for job in &self.jobs {
             let usage = job.usage.unwrap_or_default();
@@ -167,6 +171,7 @@ impl CostReport {
                 job.round.to_string(),
                 job.role.to_owned(),
                 job.slot.clone(),
+                text::line(&job.agent),
                 text::line(job.model.as_deref().unwrap_or("-")),
                 count(usage.input),
                 count(usage.output),
@@ -175,7 +180,8 @@ impl CostReport {
         }
         let told = |name: String, sum: &Sum| {
             vec![
-                name,
+                text::line(&name),
+                String::new(),
                 String::new(),
                 String::new(),
                 String::new(),
@@ -187,17 +193,13 @@ impl CostReport {
         for (round, sum) in &self.rounds {
             rows.push(told(format!("round {round}"), sum));
         }
+        for (phase, sum) in &self.phases {
+            rows.push(told((*phase).to_owned(), sum));
+        }
         for (agent, sum) in &self.agents {
             rows.push(told(agent.clone(), sum));
         }
         rows.push(told("run".to_owned(), &self.total));
         format!("run {}\n{}", self.run, table(&rows))
     }
-}
-
-/// The agent of a job.
-fn agent<'a>(summary: &'a Summary, job: &Job) -> Option<&'a Agent> {
-    let spec = summary.spec.as_deref()?;
-    let slot = spec.panel.iter().find(|slot| slot.name == job.slot)?;
-    slot.agent_at(job.rank)
 }

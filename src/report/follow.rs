@@ -253,8 +253,9 @@ impl Follower {
         }
     }
     fn about_job(&self, round: RoundNumber, slot: &SlotName, id: JobId) -> About {
-        let jobs = self.summary.rounds.iter().flat_map(|round| &round.jobs);
-        let rank = jobs
+        let rank = self
+            .summary
+            .jobs()
             .map(|record| &record.job)
             .find(|job| job.id == id)
             .map(|job| job.rank);

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::agent::version::Versions;
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::evidence::Evidence;
@@ -44,6 +45,8 @@ pub struct Rim {
     pub guard: GuardProgram,
     /// The environment that jobs get theirs from, by the allow-list.
     pub environment: BTreeMap<OsString, OsString>,
+    /// The versions of agents' programs, each asked once.
+    pub versions: Versions,
 }
 
 impl Rim {

@@ -38,6 +38,9 @@ impl Profiled {
         let bin = bench.repo.beside("bin");
         std::fs::create_dir_all(&bin).unwrap();
         for (name, program) in programs {
+            // As the real ones do.
+            let tells = "if [ \"${1:-}\" = --version ]; then echo 'program 8.8.8'; exit 0; fi";
+            let program = (*program).clone().after(tells);
             program.install(&bin, name);
         }
         Self { bench, bin }
@@ -74,6 +77,7 @@ fn a_known_program_reviews_by_its_name_alone() {
     assert_eq!(sidecar["agent"]["name"], "claude:opus");
     assert_eq!(sidecar["agent"]["model"], "opus");
     assert_eq!(sidecar["agent"]["family"], "anthropic");
+    assert_eq!(sidecar["agent"]["version"], "9.9.9");
     assert_eq!(world.bench.gate().code, Some(0));
 }
 
@@ -102,6 +106,53 @@ fn cost_is_told_and_unknown_is_not_zero() {
     assert_eq!(told["total"]["cost_usd"], serde_json::Value::Null);
     assert_eq!(told["jobs"][0]["usage"], serde_json::Value::Null);
     world.bench.run(&["show", "--cost"]).ends(0).says("unknown");
+}
+
+/// Work before and between the rounds costs too, and each job names its agent.
+#[test]
+fn what_a_creator_costs_is_told() {
+    let writes = format!(
+        r#"if [ "$RUN_LOOP_JOB_ROLE" = implement ]; then
+  echo '// sum' >> src/lib.rs; REPORT='"It is written."'
+fi
+{DONE}"#
+    );
+    let world = Profiled::new(&[("claude", &claude(&writes))]);
+    let (path, bin) = (&world.bench.environment()["PATH"], world.bin.display());
+    let line = [
+        "--base",
+        "main",
+        "--creator",
+        "claude",
+        "--reviewer",
+        "checks",
+        "add a sum",
+    ];
+    let output = world
+        .bench
+        .command(&line)
+        .env("PATH", format!("{bin}:{path}"))
+        .output()
+        .unwrap();
+    Ran::of(&output).ends(0);
+    let ran = world.bench.run(&["show", "--cost", "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&ran.ends(0).stdout).unwrap();
+    let first = &told["jobs"][0];
+    assert_eq!(first["role"], "implement");
+    assert_eq!(first["agent"], "claude");
+    assert_eq!(first["cost_usd"], 0.5);
+    assert_eq!(told["phases"]["implement"]["cost_usd"], 0.5);
+    assert_eq!(told["agents"]["claude"]["told"]["output"], 3);
+    assert_eq!(told["total"]["cost_usd"], 0.5);
+}
+
+/// A program that is not here: the list of those that are helps.
+#[test]
+fn a_missing_program_names_the_list_of_programs() {
+    let world = Profiled::new(&[]);
+    let ran = world.run(&["qwen"]);
+    ran.ends(2).with("RL0006");
+    assert_eq!(ran.next(), ["run-loop", "agents"]);
 }
 
 /// A reviewer is started so that it may not write, with the prompt on standard input.

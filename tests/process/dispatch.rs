@@ -150,7 +150,7 @@ async fn a_remote_agent_is_told_no_path() {
             folder.empty().display()
         )
     );
-    assert!(!folder.evidence().exists());
+    assert_eq!(std::fs::read_dir(folder.evidence()).unwrap().count(), 0);
 }
 
 #[tokio::test]

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::program::{Program, Trial};
+use crate::program::{Program, Trial, each};
 use crate::support::bench::Bench;
 
 /// A budget that ends the programs that try again for minutes.
 const SECONDS: u32 = 12;
 
 fn fails(program: Program, reply: &Value) -> Option<(Trial, String)> {
-    let trial = Trial::new(program, Bench::new().ready(), std::slice::from_ref(reply))?;
-    let ran = trial.review(SECONDS);
+    let trial = Trial::new(Bench::new().ready(), &json!([reply]))?;
+    let ran = trial.review(program, SECONDS);
     ran.ends(5).with("RL0301");
     assert_eq!(trial.bench.promoted(), Vec::<String>::new());
     Some((trial, ran.stderr))
@@ -70,21 +70,6 @@ fn a_stream_that_is_cut(program: Program) {
     fails(program, &json!({"cut": true, "text": "I read it all."}));
 }
 
-macro_rules! each {
-    ($($case:ident),+) => {$(
-        mod $case {
-            use super::Program;
-            #[test]
-            fn codex() { super::$case(Program::Codex); }
-            #[test]
-            fn claude() { super::$case(Program::Claude); }
-            #[test]
-            fn gemini() { super::$case(Program::Gemini); }
-            #[test]
-            fn opencode() { super::$case(Program::Opencode); }
-        }
-    )+};
-}
 each!(
     a_wrong_key,
     too_many_requests,
@@ -92,25 +77,3 @@ each!(
     a_stream_that_hangs,
     a_stream_that_is_cut
 );
-
-/// codex ends with a tool running, in a process group and a session of its own: it goes too.
-#[test]
-fn a_tool_that_runs_is_ended_with_its_program() {
-    let mark = format!("98{}", std::process::id());
-    let replies = [
-        json!({"shell": format!("sleep {mark}")}),
-        // codex asks again while its tool runs on.
-        json!({"hang": "events", "text": "I wait for it."}),
-    ];
-    let Some(trial) = Trial::new(Program::Codex, Bench::new().ready(), &replies) else {
-        return;
-    };
-    trial.review(SECONDS).ends(5).says("budget");
-    let left: Vec<String> = std::fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|entry| std::fs::read(entry.unwrap().path().join("cmdline")).ok())
-        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
-        .filter(|line| line.contains(&format!("sleep {mark}")))
-        .collect();
-    assert_eq!(left, Vec::<String>::new());
-}

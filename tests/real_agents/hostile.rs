@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::program::{Program, Trial};
+use crate::program::{Program, Trial, each};
 use crate::support::bench::Bench;
 
 /// Stands in every file that would instruct an agent.
@@ -122,10 +122,10 @@ fn nothing_is_obeyed(program: Program) {
         program.reading("{tree}/src/lib.rs"),
         json!({"report": "PASS"}),
     ];
-    let Some(trial) = Trial::new(program, bench, &replies) else {
+    let Some(trial) = Trial::new(bench, &json!(replies)) else {
         return;
     };
-    let ran = trial.review(120);
+    let ran = trial.review(program, 120);
     let left: Vec<_> = std::fs::read_dir(&canaries)
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
@@ -153,19 +153,4 @@ fn nothing_is_obeyed(program: Program) {
     );
 }
 
-#[test]
-fn codex() {
-    nothing_is_obeyed(Program::Codex);
-}
-#[test]
-fn claude() {
-    nothing_is_obeyed(Program::Claude);
-}
-#[test]
-fn gemini() {
-    nothing_is_obeyed(Program::Gemini);
-}
-#[test]
-fn opencode() {
-    nothing_is_obeyed(Program::Opencode);
-}
+each!(nothing_is_obeyed);

@@ -24,6 +24,7 @@ The script
       "require_key": "test-key",          optional: any other key is answered 401
       "rules":   [ {"match": {...}, ...reply}, ... ],   tried first, used any number of times
       "replies": [ reply, reply, ... ],   one for each request that no rule took; the last repeats
+                 or {api: [ reply, ... ], ...}, each api with a sequence of its own
       "usage":   {"input": 100, "output": 20, "cached": 0, "reasoning": 0}
     }
 
@@ -38,13 +39,15 @@ reply (one of, where "text" may stand beside a tool call):
     {"text": "Let me look.", "shell": "ls"}     calls whichever shell tool the request declares
     {"tool": {"name": "read_file", "args": {"path": "a.txt"}}}
     {"tools": [{"name": ..., "args": ...}, ...]}
-        `{tree}` in an argument is the review tree that the prompt names
+        `{tree}` in an argument is the tree that the last prompt names
     {"error": 429, "message": "slow down", "type": "rate_limit_error", "code": "...",
      "headers": {"retry-after": "1"}}
     {"stream_error": "overloaded", "text": "partial"}   an error event inside a 200 stream
     {"report": "PASS"} or {"report": "NOT PASS"}
         the verdict block that a review prompt in the request asks for: its nonce, tree, receipts
         and files
+    {"answers": "fixed"}, {"rulings": "upheld"}, {"challenge": ["an objection"]}
+        the block that another prompt asks for, about every finding that it names
     {"hang": "accept" | "headers" | "events", "seconds": 60}
         hold the connection: before any byte, after the headers, or after the first half
         of the text; then drop it. Without "seconds" it is held until the client goes away.
@@ -124,17 +127,21 @@ class Script:
     def __init__(self, data):
         self.data = data
         self.lock = threading.Lock()
-        self.next = 0
+        self.next = {}
 
     def choose(self, api, body, raw):
         names = tool_names(body)
         for number, rule in enumerate(self.data.get("rules", [])):
             if self.matches(rule.get("match", {}), api, body, raw, names):
                 return "rule %d" % number, rule
-        replies = self.data.get("replies") or [{"error": 500, "message": "the script has no replies"}]
+        replies = self.data.get("replies")
+        of = api if isinstance(replies, dict) else None
+        if of:
+            replies = replies.get(of)
+        replies = replies or [{"error": 500, "message": "the script has no replies"}]
         with self.lock:
-            number = min(self.next, len(replies) - 1)
-            self.next += 1
+            number = min(self.next.get(of, 0), len(replies) - 1)
+            self.next[of] = self.next.get(of, 0) + 1
         return "reply %d" % number, replies[number]
 
     @staticmethod
@@ -193,23 +200,45 @@ def filled(value, body):
         return {key: filled(item, body) for key, item in value.items()}
     if not isinstance(value, str) or "{tree}" not in value:
         return value
-    named = [re.search(r"Review tree: `([^`]+)`", text) for text in texts_of(body)]
+    line = r"^- (?:Review tree|Source tree|Tree): `([^`]+)`"
+    named = [re.search(line, text, re.M) for text in texts_of(body)]
     return value.replace("{tree}", [found.group(1) for found in named if found][-1])
 
 
-def report_of(body, verdict):
-    """A review report for the last prompt in a request that has a nonce."""
+def prompt_of(body):
+    """The last prompt in a request that has a nonce, and the nonce."""
     prompt = [text for text in texts_of(body) if re.search(r"^Nonce: [0-9a-f]+$", text, re.M)][-1]
+    return prompt, re.findall(r"^Nonce: ([0-9a-f]+)$", prompt, re.M)[-1]
+
+
+def fenced(said, tag, block):
+    return "%s\n\n```%s\n%s\n```\n" % (said, tag, json.dumps(dict({"version": 1}, **block), indent=1))
+
+
+def report_of(body, verdict):
+    """A review report for the last prompt in a request."""
+    prompt, nonce = prompt_of(body)
     files = re.search(r"^\[begin files [0-9a-f]+\]\n(.*?)^\[end files", prompt, re.M | re.S)
     paths = [line[2:].rsplit(": ", 1)[0] for line in files.group(1).splitlines()]
     receipts = re.findall(r"^(?:\| )?.?receipt (\d+) ([0-9a-f]+)", prompt, re.M)
     found = [] if verdict == "PASS" else [
         {"title": "Wrong", "severity": "high", "path": paths[0], "line": 1, "body": "It is."}]
-    block = {"version": 1, "nonce": re.findall(r"^Nonce: ([0-9a-f]+)$", prompt, re.M)[-1],
-             "tree": re.findall(r"^Tree: ([0-9a-f]+)$", prompt, re.M)[-1],
-             "verdict": verdict, "summary": "Read all of it.", "receipts": dict(receipts),
-             "coverage": [{"path": path, "how": "read"} for path in paths], "findings": found}
-    return "I read the change.\n\n```run-loop-verdict\n%s\n```\n" % json.dumps(block, indent=1)
+    return fenced("I read the change.", "run-loop-verdict", {
+        "nonce": nonce, "tree": re.findall(r"^Tree: ([0-9a-f]+)$", prompt, re.M)[-1],
+        "verdict": verdict, "summary": "Read all of it.", "receipts": dict(receipts),
+        "coverage": [{"path": path, "how": "read"} for path in paths], "findings": found})
+
+
+def answer_of(body, reply):
+    """An answer to the last prompt in a request, about each finding that it names."""
+    prompt, nonce = prompt_of(body)
+    found = sorted(set(re.findall(r"^\[begin (F-\d+) [0-9a-f]+\]$", prompt, re.M)))
+    if "challenge" in reply:
+        return fenced("I read the plan.", "run-loop-challenge",
+                      {"nonce": nonce, "objections": reply["challenge"]})
+    kind, word = ("answers", "action") if "answers" in reply else ("rulings", "ruling")
+    return fenced("I looked at each.", "run-loop-" + kind, {"nonce": nonce, kind: [
+        {"finding": finding, word: reply[kind], "note": "As the code shows."} for finding in found]})
 
 
 # ---- the four protocols: each yields SSE events as (event name or None, data) --------------
@@ -574,6 +603,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.drop()
         if "report" in reply:
             reply = dict(reply, text=report_of(body, reply["report"]))
+        elif any(kind in reply for kind in ("answers", "rulings", "challenge")):
+            reply = dict(reply, text=answer_of(body, reply))
         said = reply.get("text") or ("Partial answer." if hang or "cut" in reply or "stream_error" in reply else "")
         try:
             calls = [filled(call, body) for call in calls_of(reply, names)]

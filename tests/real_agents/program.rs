@@ -20,11 +20,10 @@ pub(crate) enum Program {
     Opencode,
 }
 
-/// A program with its home, a repository, and a model.
+/// The programs' home, a repository, and a model.
 pub(crate) struct Trial {
     pub(crate) bench: Bench,
     pub(crate) model: Model,
-    program: Program,
     bin: PathBuf,
 }
 
@@ -51,7 +50,7 @@ pub(crate) fn installed() -> Option<PathBuf> {
 impl Program {
     /// How it is named on the command line; a stated model keeps gemini from asking another one
     /// which to take.
-    fn agent(self) -> &'static str {
+    pub(crate) fn agent(self) -> &'static str {
         match self {
             Self::Codex => "codex",
             Self::Claude => "claude",
@@ -66,6 +65,22 @@ impl Program {
             Self::Claude => "claude",
             Self::Gemini => "gemini-gemini-2.5-pro",
             Self::Opencode => "opencode-stub-stub-model",
+        }
+    }
+    /// Seconds in which it has begun to work, on a machine that is not busy.
+    pub(crate) fn starts_within(self) -> u32 {
+        match self {
+            Self::Codex | Self::Claude | Self::Gemini => 8,
+            Self::Opencode => 16,
+        }
+    }
+    /// The protocol that it speaks with its model.
+    pub(crate) fn api(self) -> &'static str {
+        match self {
+            Self::Codex => "responses",
+            Self::Claude => "messages",
+            Self::Gemini => "gemini",
+            Self::Opencode => "chat",
         }
     }
     /// A call of its own tool that writes a file.
@@ -94,14 +109,14 @@ impl Program {
 }
 
 impl Trial {
-    /// A trial of a program with what the model answers, side calls aside; `None` where the
-    /// programs are not here.
-    pub(crate) fn new(program: Program, bench: Bench, replies: &[Value]) -> Option<Self> {
+    /// A trial with what the model answers, in order or in the order of each protocol, side calls
+    /// aside; `None` where the programs are not here.
+    pub(crate) fn new(bench: Bench, replies: &Value) -> Option<Self> {
         let installed = installed()?;
-        // Titles and the like are asked for without our prompt.
+        // Titles and the like are asked for without our prompt, which ends with this.
         let script = json!({
             "rules": [
-                {"match": {"lacks": "Nonce: "}, "text": "A title"},
+                {"match": {"lacks": "run-loop job submit"}, "text": "A title"},
                 // opencode asks for a title of the prompt itself.
                 {"match": {"api": "chat", "tools": false}, "text": "A title"},
             ],
@@ -111,7 +126,6 @@ impl Trial {
         let trial = Self {
             bench,
             model,
-            program,
             bin: installed.join("node_modules/.bin"),
         };
         trial.set_up();
@@ -155,23 +169,20 @@ impl Trial {
         );
     }
 
-    /// Lets the program review, with a cleared environment and a home of its own.
-    pub(crate) fn review(&self, seconds: u32) -> Ran {
+    /// Lets a program review the change.
+    pub(crate) fn review(&self, program: Program, seconds: u32) -> Ran {
+        self.run(seconds, &["--review-only", "--reviewer", program.agent()])
+    }
+
+    /// A run against `main`, with a cleared environment and a home of its own.
+    pub(crate) fn run(&self, seconds: u32, args: &[&str]) -> Ran {
         let seconds = seconds.to_string();
-        let args = [
-            "--base",
-            "main",
-            "--review-only",
-            "--job-timeout",
-            &seconds,
-            "--reviewer",
-            self.program.agent(),
-        ];
+        let line = [&["--base", "main", "--job-timeout", &seconds][..], args].concat();
         let path = &self.bench.environment()["PATH"];
         let url = format!("http://127.0.0.1:{}", self.model.port);
         let output = self
             .bench
-            .command(&args)
+            .command(&line)
             .env("PATH", format!("{}:{path}", self.bin.display()))
             .env("LANG", "C.UTF-8")
             .env("ANTHROPIC_API_KEY", KEY)
@@ -193,3 +204,21 @@ impl Trial {
         ran
     }
 }
+
+/// A test of each case with each program.
+macro_rules! each {
+    ($($case:ident),+) => {$(
+        mod $case {
+            use crate::program::Program;
+            #[test]
+            fn codex() { super::$case(Program::Codex); }
+            #[test]
+            fn claude() { super::$case(Program::Claude); }
+            #[test]
+            fn gemini() { super::$case(Program::Gemini); }
+            #[test]
+            fn opencode() { super::$case(Program::Opencode); }
+        }
+    )+};
+}
+pub(crate) use each;

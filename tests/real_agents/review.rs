@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use crate::program::{Program, Trial};
+use crate::program::{Program, Trial, each};
 use crate::support::bench::Bench;
 
 fn passes(program: Program) {
     let bench = Bench::new().ready();
-    let Some(trial) = Trial::new(program, bench, &[json!({"report": "PASS"})]) else {
+    let Some(trial) = Trial::new(bench, &json!([{"report": "PASS"}])) else {
         return;
     };
-    trial.review(90).ends(0);
+    trial.review(program, 90).ends(0);
     let sidecar = trial.bench.sidecar(program.slot());
     assert_eq!(sidecar["verdict"], "PASS");
     assert_eq!(trial.bench.gate().code, Some(0));
@@ -20,10 +20,10 @@ fn passes(program: Program) {
 
 fn refuses(program: Program) {
     let bench = Bench::new().ready();
-    let Some(trial) = Trial::new(program, bench, &[json!({"report": "NOT PASS"})]) else {
+    let Some(trial) = Trial::new(bench, &json!([{"report": "NOT PASS"}])) else {
         return;
     };
-    trial.review(90).ends(1).with("RL0");
+    trial.review(program, 90).ends(1).with("RL0");
     assert_eq!(trial.bench.promoted(), Vec::<String>::new());
 }
 
@@ -35,10 +35,10 @@ fn takes_a_large_prompt(program: Program) {
         .repo
         .write("src/large.rs", line.repeat(310_000 / line.len()));
     bench.repo.commit("large");
-    let Some(trial) = Trial::new(program, bench, &[json!({"report": "PASS"})]) else {
+    let Some(trial) = Trial::new(bench, &json!([{"report": "PASS"}])) else {
         return;
     };
-    trial.review(120).ends(0);
+    trial.review(program, 120).ends(0);
     let largest = trial
         .model
         .log()
@@ -59,10 +59,10 @@ fn may_not_write(program: Program) {
         program.writing("{tree}/written.txt"),
         json!({"report": "PASS"}),
     ];
-    let Some(trial) = Trial::new(program, bench, &replies) else {
+    let Some(trial) = Trial::new(bench, &json!(replies)) else {
         return;
     };
-    let ran = trial.review(120);
+    let ran = trial.review(program, 120);
     assert!(!target.exists() && !beside.exists(), "{ran:?}");
     let trees = trial.bench.left_in_cache(&["trees"]);
     assert!(
@@ -74,19 +74,4 @@ fn may_not_write(program: Program) {
     assert_eq!(ran.code == Some(0), !trial.bench.promoted().is_empty());
 }
 
-macro_rules! each {
-    ($($case:ident),+) => {$(
-        mod $case {
-            use super::Program;
-            #[test]
-            fn codex() { super::$case(Program::Codex); }
-            #[test]
-            fn claude() { super::$case(Program::Claude); }
-            #[test]
-            fn gemini() { super::$case(Program::Gemini); }
-            #[test]
-            fn opencode() { super::$case(Program::Opencode); }
-        }
-    )+};
-}
 each!(passes, refuses, takes_a_large_prompt, may_not_write);

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use crate::agent::version::Versions;
 use crate::cli::args::Format;
 use crate::cli::args::job::SubmitArgs;
 use crate::cli::environment::{Environment, TIMEOUT};
@@ -72,6 +73,7 @@ pub(super) fn run(
         cache,
         guard: GuardProgram::own(),
         environment: environment.variables().clone(),
+        versions: Versions::default(),
     };
     output::progress(&format!("run {run}: one job for {}", args.agent));
     let start = InputKind::Start(Box::new(spec));

@@ -13,7 +13,7 @@ use crate::agent::{command, environment, profile};
 use crate::checks::{self, ChecksJob, ChecksOutcome};
 use crate::contract::delegation::{sentence, table};
 use crate::contract::prompt;
-use crate::domain::agent::{Agent, AgentKind};
+use crate::domain::agent::{Agent, AgentKind, ProfileAgent};
 use crate::domain::code::Code;
 use crate::domain::delegation::Fence;
 use crate::domain::failure::Failure;
@@ -176,6 +176,11 @@ impl Answer {
             spent: Spent::default(),
         }
     }
+    /// What the program itself printed of its version counts more.
+    fn of_version(mut self, version: Option<String>) -> Self {
+        self.spent.version = self.spent.version.or(version);
+        self
+    }
 }
 
 impl Assignment<'_> {
@@ -195,6 +200,12 @@ impl Assignment<'_> {
         }
         let answered = match &self.agent.kind {
             AgentKind::Checks => self.examine(stop).await,
+            // Its version goes into the sidecar. Beside its work: some take a second to tell it.
+            AgentKind::Profile(program) if self.job.role == Role::Review => {
+                let (asked, told) = (self.ask(stop.clone()), self.version(program, stop));
+                let (answered, version) = tokio::join!(asked, told);
+                answered.map(|answer| answer.of_version(version))
+            }
             AgentKind::Command(_) | AgentKind::Profile(_) | AgentKind::Human => {
                 self.ask(stop).await
             }
@@ -220,6 +231,12 @@ impl Assignment<'_> {
                 Answer::without_report(Ended::NotStarted { failure })
             }
         }
+    }
+
+    async fn version(&self, program: &ProfileAgent, stop: CancellationToken) -> Option<String> {
+        let rim = self.rim;
+        let told = rim.versions.of(program, &rim.environment, &rim.guard, stop);
+        told.await
     }
 
     async fn hand_over_again(&self) -> io::Result<Option<Answer>> {

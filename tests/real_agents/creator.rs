@@ -1,0 +1,98 @@
+//! What a creator is for: a change in the source root, and an answer to each finding.
+
+use serde_json::json;
+
+use crate::program::{Program, Trial, each};
+use crate::scripted;
+use crate::support::bench::Bench;
+
+/// It implements, is refused, corrects and passes: what it wrote is what was approved.
+fn writes_and_corrects(program: Program) {
+    let bench = scripted::reviewer(Bench::new(), "second.txt").ready();
+    let replies = json!([
+        program.writing("{tree}/first.txt"),
+        {"text": "It is written."},
+        program.writing("{tree}/second.txt"),
+        {"answers": "fixed"},
+    ]);
+    let Some(trial) = Trial::new(bench, &replies) else {
+        return;
+    };
+    let line = [
+        "--creator",
+        program.agent(),
+        "--reviewer",
+        "bob",
+        "add two files",
+    ];
+    trial.run(90, &line).ends(0);
+    let root = trial.bench.repo.root().to_owned();
+    for name in ["first.txt", "second.txt"] {
+        assert_eq!(
+            std::fs::read_to_string(root.join(name)).unwrap(),
+            "written\n"
+        );
+    }
+    trial.bench.repo.git(&["add", "first.txt", "second.txt"]);
+    trial.bench.repo.git(&["commit", "-q", "-m", "as approved"]);
+    trial.bench.gate().ends(0);
+}
+
+/// A tool that runs when the budget ends, in a process group and a session of its own: it goes
+/// with its program.
+fn is_ended_with_its_tool(program: Program) {
+    let bench = scripted::reviewer(Bench::new(), "never.txt").ready();
+    let mark = format!("98{}", bench.repo.root().display());
+    let replies = json!([
+        {"shell": format!("tail -f /dev/null '{mark}'")},
+        // Some ask again while the tool runs on.
+        {"hang": "events", "text": "I wait for it."},
+    ]);
+    let Some(trial) = Trial::new(bench, &replies) else {
+        return;
+    };
+    let line = [
+        "--creator",
+        program.agent(),
+        "--reviewer",
+        "bob",
+        "wait for it",
+    ];
+    let ran = trial.run(program.starts_within(), &line);
+    ran.ends(6).says("budget");
+    let left: Vec<String> = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| std::fs::read(entry.unwrap().path().join("cmdline")).ok())
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter(|line| line.contains(&mark))
+        .collect();
+    assert_eq!(left, Vec::<String>::new());
+    assert_eq!(trial.bench.promoted(), Vec::<String>::new());
+}
+
+/// A program that gives up has written nothing that anybody may take for its work.
+fn that_fails_ends_the_run(program: Program) {
+    let bench = scripted::reviewer(Bench::new(), "never.txt").ready();
+    let replies = json!([
+        program.writing("{tree}/first.txt"),
+        {"error": 400, "message": "the request is malformed"},
+    ]);
+    let Some(trial) = Trial::new(bench, &replies) else {
+        return;
+    };
+    let line = [
+        "--creator",
+        program.agent(),
+        "--reviewer",
+        "bob",
+        "add two files",
+    ];
+    trial.run(20, &line).ends(6);
+    assert_eq!(trial.bench.promoted(), Vec::<String>::new());
+}
+
+each!(
+    writes_and_corrects,
+    is_ended_with_its_tool,
+    that_fails_ends_the_run
+);
