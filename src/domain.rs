@@ -22,6 +22,7 @@ pub mod isolation;
 pub mod job;
 pub mod job_view;
 pub mod layout;
+pub mod limits;
 pub mod oid;
 pub mod path;
 pub mod policy;

@@ -9,6 +9,7 @@
 //! [`State::is_winding_up`] tells it to stop what is under way. Laws: `tests/engine.rs`.
 
 mod advance;
+mod budget;
 mod delegation;
 mod fold;
 mod input;
@@ -22,6 +23,7 @@ mod weigh;
 mod work;
 
 pub use advance::advance;
+pub use budget::Budget;
 pub use delegation::{DelegationRecord, JobStatus, Root};
 pub use fold::fold;
 pub use input::{Input, InputKind};

@@ -8,6 +8,8 @@
     reason = "a test that cannot go on fails; its modules are its own"
 )]
 
+#[path = "engine/budgets.rs"]
+mod budgets;
 #[path = "engine/delegations.rs"]
 mod delegations;
 #[path = "engine/holds.rs"]

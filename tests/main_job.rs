@@ -13,6 +13,8 @@ mod support;
 mod bad_agents;
 #[path = "main_job/bad_repository.rs"]
 mod bad_repository;
+#[path = "main_job/budgets.rs"]
+mod budgets;
 #[path = "main_job/checks_only.rs"]
 mod checks_only;
 #[path = "main_job/damage.rs"]

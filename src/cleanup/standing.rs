@@ -147,6 +147,8 @@ fn read(entries: &[Entry]) -> (Dead, Option<String>) {
             | Event::SlotSettled { .. }
             | Event::RoundClosed { .. }
             | Event::RunClosing { .. }
+            | Event::CostUntold { .. }
+            | Event::RunParking { .. }
             | Event::RunSuspended { .. }
             | Event::RunEnded { .. } => {}
         }
@@ -168,6 +170,7 @@ fn folder_of(effect: &Effect) -> Option<JobId> {
         | Effect::MakeEvidence { .. }
         | Effect::OpenTree { .. }
         | Effect::AwaitJobs { .. }
+        | Effect::Timer { .. }
         | Effect::Measure { .. }
         | Effect::Promote { .. }
         | Effect::Release => None,

@@ -48,8 +48,8 @@ pub enum Command {
     Gate(gate::GateArgs),
     /// Show how the newest run, or the named one, stands
     Status(history::StatusArgs),
-    /// Go on with a run that was interrupted, or whose engine died
-    Resume(control::ControlArgs),
+    /// Go on with a run that was interrupted or put aside, or whose engine died
+    Resume(control::ResumeArgs),
     /// End a run for good
     Cancel(control::ControlArgs),
     /// List the runs of this repository

@@ -56,8 +56,7 @@ pub(crate) enum PlanOption {
 /// Reads the options.
 ///
 /// # Errors
-/// `InsideJob`, `NotATask`, `BadArguments`, `BadValue`, `OptionsConflict`, `ReviewOnlyNeedsBase`,
-/// and `NotBuilt` last: a line that could never be right is told so first.
+/// `InsideJob`, `NotATask`, `BadArguments`, `BadValue`, `OptionsConflict`, `ReviewOnlyNeedsBase`.
 pub(crate) fn read(
     args: &LoopArgs,
     argv: &[OsString],
@@ -85,7 +84,6 @@ pub(crate) fn read(
         .next(with(&line, &["--base", "main"])));
     }
     nothing_to_do(args, task.is_some() || args.task_file.is_some(), &line)?;
-    not_built(args, &line)?;
     Ok(Options {
         task,
         task_file: args.task_file.clone(),
@@ -170,24 +168,6 @@ fn conflicts(args: &LoopArgs, task: bool, line: &[String]) -> Result<(), Failure
     Ok(())
 }
 
-/// Options of later versions, each with what it would take to leave it out.
-fn not_built(args: &LoopArgs, line: &[String]) -> Result<(), Failure> {
-    let given = [
-        ("--max-cost", args.max_cost.is_some()),
-        ("--max-wall", args.max_wall.is_some()),
-    ];
-    match given.into_iter().find(|(_, given)| *given) {
-        None => Ok(()),
-        Some((option, _)) => Err(Failure::new(
-            Code::NotBuilt,
-            format!(
-                "this version of run-loop does not have {option} yet; the line works without it"
-            ),
-        )
-        .next(without_option(line, option))),
-    }
-}
-
 fn overrides(args: &LoopArgs, environment: &Environment) -> Result<Vec<Override>, Failure> {
     let value = |layer, name, section, key, value| Override {
         layer,
@@ -220,6 +200,20 @@ fn overrides(args: &LoopArgs, environment: &Environment) -> Result<Vec<Override>
             "job-timeout",
             json!(seconds),
         ));
+    }
+    if let Some(seconds) = args.max_wall {
+        let seconds = json!(seconds);
+        all.push(value(
+            Layer::Flag,
+            "--max-wall",
+            "limits",
+            "max-wall",
+            seconds,
+        ));
+    }
+    if let Some(usd) = args.max_cost {
+        let usd = json!(usd);
+        all.push(value(Layer::Flag, "--max-cost", "limits", "max-cost", usd));
     }
     if let Some(severity) = args.fail_on {
         all.push(value(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::agent::version::Versions;
 use crate::cli::args::Format;
-use crate::cli::args::control::ControlArgs;
+use crate::cli::args::control::ResumeArgs;
 use crate::cli::environment::{Environment, JOB_ID};
 use crate::cli::history::{History, ReadRun};
 use crate::cli::locate::{Place, locate};
@@ -15,6 +15,7 @@ use crate::domain::code::Code;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
+use crate::domain::limits::Allowed;
 use crate::domain::oid::Oid;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::domain::summary::RunState;
@@ -33,11 +34,16 @@ use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock, StateFolder};
 /// # Errors
 /// Why it cannot go on, or why it did not end with an approval.
 pub(crate) fn run(
-    args: &ControlArgs,
+    args: &ResumeArgs,
     environment: &Environment,
     format: Format,
 ) -> Result<Exit, Failure> {
     outside_of_jobs(environment)?;
+    let allowed = Allowed {
+        max_wall: args.max_wall,
+        max_cost_micro_usd: args.max_cost.map(rules::micro_usd),
+    };
+    let args = &args.control;
     let place = locate(environment, args.repository.worktree.as_deref())?;
     let state_folder = StateFolder::find(&place.source.common_dir)?;
     let history = history(state_folder.as_ref(), &place, format);
@@ -78,7 +84,7 @@ pub(crate) fn run(
         versions: Versions::default(),
     };
     restore::evidence(&rim, &state, &entries)?;
-    let first = InputKind::Resume;
+    let first = InputKind::Resume { allowed };
     running::to_the_end(state_folder, rim, journal, &entries, first, format)
 }
 

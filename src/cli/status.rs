@@ -42,7 +42,13 @@ fn human(report: &RunReport, read: &ReadRun, history: &History<'_>) -> String {
             said.push_str(&line);
         }
     }
-    if let Some(End::Failed { failure }) = &read.summary.end {
+    let aside = read.summary.suspended.as_ref();
+    let failure = match &read.summary.end {
+        Some(End::Failed { failure }) => Some(failure),
+        Some(End::Approved { .. } | End::Completed { .. }) => None,
+        None => aside.filter(|_| read.state == RunState::Interrupted),
+    };
+    if let Some(failure) = failure {
         let line = format!("\n  {}\n", text::line(&failure.to_string()));
         said.push_str(&line);
     }
@@ -59,7 +65,10 @@ fn next(report: &RunReport, read: &ReadRun) -> NextCommand {
     };
     match (read.state, &read.summary.end) {
         (RunState::Running, _) => about("log"),
-        (RunState::Interrupted, _) => about("resume"),
+        (RunState::Interrupted, _) => {
+            let aside = read.summary.suspended.as_ref();
+            aside.map_or_else(|| about("resume"), |failure| failure.next.clone())
+        }
         (RunState::Ended, Some(End::Failed { failure })) => failure.next.clone(),
         (RunState::Ended, _) => about("show"),
     }

@@ -116,6 +116,7 @@ pub fn validate(
         setup: config.settings.setup.clone(),
         cache: rules::cache(&config)?,
         job_timeout: config.settings.limits.job_timeout,
+        limits: rules::limits(&config),
         policy,
         reports: rules::reports(&config)?,
         allow_filters: args.allow_filter.clone(),

@@ -243,13 +243,34 @@ const LIMITS: &[Key] = &[
     key(
         "max-wall",
         Shape::Nullable(&Shape::Whole(1, WEEK)),
-        "Ends a run after so many seconds (not yet).",
+        "Puts a run aside that ran for so many seconds.",
     ),
     key(
         "max-cost",
         Shape::Nullable(&Shape::Amount),
-        "Ends a run that has cost so many USD (not yet).",
+        "Puts a run aside that has cost so many USD.",
     ),
+    key(
+        "phases",
+        Shape::Map(PHASES),
+        "The most seconds that a job gets, by what it is for.",
+    ),
+];
+
+const PHASES: &[Key] = &[
+    key("plan", Shape::Whole(1, WEEK), "A plan."),
+    key("challenge", Shape::Whole(1, WEEK), "Objections to it."),
+    key("refine", Shape::Whole(1, WEEK), "A refined plan."),
+    key("implement", Shape::Whole(1, WEEK), "The implementation."),
+    key("review", Shape::Whole(1, WEEK), "A review; `checks` aside."),
+    key("correct", Shape::Whole(1, WEEK), "A correction."),
+    key(
+        "readjudicate",
+        Shape::Whole(1, WEEK),
+        "A reviewer's rulings.",
+    ),
+    key("arbitrate", Shape::Whole(1, WEEK), "The arbiter's rulings."),
+    key("comply", Shape::Whole(1, WEEK), "What was sustained."),
 ];
 
 const POLICY: &[Key] = &[

@@ -6,6 +6,7 @@ use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::glob::Glob;
 use crate::domain::isolation::Isolation;
+use crate::domain::limits::Limits;
 use crate::domain::policy::{Attest, Carry, Policy};
 use crate::domain::run_spec::{CheckSpec, ReviewSpec};
 use crate::domain::slot::SlotName;
@@ -109,6 +110,28 @@ pub fn checks(config: &Config) -> Result<Vec<CheckSpec>, Failure> {
         .collect())
 }
 
+/// What the run may spend.
+#[must_use]
+pub fn limits(config: &Config) -> Limits {
+    let limits = &config.settings.limits;
+    Limits {
+        max_wall: limits.max_wall,
+        max_cost_micro_usd: limits.max_cost.map(micro_usd),
+        phases: limits.phases.clone(),
+    }
+}
+
+/// Dollars in millionths; what is above zero is not taken for nothing.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast saturates, and no amount is below zero"
+)]
+pub fn micro_usd(dollars: f64) -> u64 {
+    ((dollars * 1e6).round() as u64).max(1)
+}
+
 /// The folders that the tree of `checks` keeps.
 ///
 /// # Errors
@@ -148,15 +171,6 @@ pub fn built(config: &Config) -> Result<(), Failure> {
     let settings = &config.settings;
     if settings.templates.is_some() {
         return later("templates", "leave it out: the built-in templates work");
-    }
-    if settings.limits.max_wall.is_some() {
-        return later("limits.max-wall", "`limits.job-timeout` bounds each job");
-    }
-    if settings.limits.max_cost.is_some() {
-        return later(
-            "limits.max-cost",
-            "`limits.job-timeout` and `review.max-rounds` bound a run",
-        );
     }
     Ok(())
 }

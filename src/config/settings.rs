@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::agent::{Contract, PromptChannel, ReportChannel};
 use crate::domain::isolation::Isolation;
+use crate::domain::job::Role;
 use crate::domain::policy::{AllowFinding, AllowUnreviewed};
 use crate::domain::run_spec::Quorum;
 use crate::domain::severity::Severity;
@@ -188,6 +189,8 @@ pub struct Limits {
     pub max_wall: Option<u64>,
     /// A run's, in USD.
     pub max_cost: Option<f64>,
+    /// The most seconds for a job, by its role.
+    pub phases: BTreeMap<Role, u64>,
 }
 
 /// What an approval must fulfil, as configured.

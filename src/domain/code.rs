@@ -211,6 +211,10 @@ codes! {
     WaitTimedOut = "RL0702", Limit;
     /// A whole turn of work changed nothing.
     NoProgress = "RL0703", Limit;
+    /// A run took the time that it may take.
+    TimeSpent = "RL0704", Limit;
+    /// A run cost what it may cost.
+    MoneySpent = "RL0705", Limit;
     /// A dispute has nobody who may rule on it.
     ArbiterMissing = "RL0710", NeedsHuman;
     /// Interrupted.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::agent::Agent;
 use crate::domain::id::JobId;
 use crate::domain::job::{Ended, Stored};
+use crate::domain::spent::Spent;
 use crate::domain::time::Timestamp;
 
 /// How many jobs one tree of jobs may hold (row M-130, scenario T-114).
@@ -225,6 +226,9 @@ pub struct DispatchOutcome {
     pub report: Option<Stored>,
     /// Why what lies there is no report, where something does.
     pub unusable: Option<String>,
+    /// What it used, as far as it told.
+    #[serde(default)]
+    pub spent: Spent,
     /// When it was started.
     pub started_at: Timestamp,
     /// When it had ended.

@@ -74,6 +74,13 @@ pub enum Effect {
         /// Until when.
         until: Timestamp,
     },
+    /// Wait until a moment.
+    Timer {
+        /// What for.
+        of: Timer,
+        /// Until when.
+        until: Timestamp,
+    },
     /// Publish the evidence of the approved identity.
     Promote {
         /// The round.
@@ -89,7 +96,9 @@ impl Effect {
     #[must_use]
     pub fn is_of_step(&self) -> bool {
         match self {
-            Self::Release | Self::Delegate { .. } | Self::AwaitJobs { .. } => false,
+            Self::Release | Self::Delegate { .. } | Self::AwaitJobs { .. } | Self::Timer { .. } => {
+                false
+            }
             Self::Pin { .. }
             | Self::MakeEvidence { .. }
             | Self::OpenTree { .. }
@@ -98,6 +107,39 @@ impl Effect {
             | Self::Promote { .. } => true,
         }
     }
+    /// Whether it is nothing but time that passes.
+    #[must_use]
+    pub fn is_timer(&self) -> bool {
+        matches!(self, Self::Timer { .. })
+    }
+    /// Whether it is still open when another engine takes the run up: publishing on an old
+    /// measurement and giving back what is in use are not done again, and the time that a run may
+    /// take goes on from where it stood.
+    #[must_use]
+    pub fn outlives_its_engine(&self) -> bool {
+        match self {
+            Self::Promote { .. }
+            | Self::Release
+            | Self::Timer {
+                of: Timer::MaxWall, ..
+            } => false,
+            Self::Pin { .. }
+            | Self::MakeEvidence { .. }
+            | Self::OpenTree { .. }
+            | Self::RunJob { .. }
+            | Self::Delegate { .. }
+            | Self::AwaitJobs { .. }
+            | Self::Measure { .. } => true,
+        }
+    }
+}
+
+/// What is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Timer {
+    /// The end of the time that the run may take.
+    MaxWall,
 }
 
 /// When a round is measured again; the first measurement is its pin.
@@ -153,6 +195,11 @@ pub enum Outcome {
     },
     /// Of [`Effect::AwaitJobs`]: the moment has come.
     JobsAwaited,
+    /// Of [`Effect::Timer`].
+    TimerEnded {
+        /// Whether the moment has come; else the wait was given up.
+        elapsed: bool,
+    },
     /// Of [`Effect::Release`].
     Released {
         /// What could not be removed, each with its reason; the run's end does not depend on it.

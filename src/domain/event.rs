@@ -10,6 +10,7 @@ use crate::domain::finding::{Disposition, Finding};
 use crate::domain::id::{EffectId, FindingId, JobId, MessageId, RoundNumber};
 use crate::domain::identity::Trip;
 use crate::domain::job::{AttemptReason, Reply};
+use crate::domain::limits::Allowed;
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
@@ -33,6 +34,9 @@ pub enum Event {
     RunResumed {
         /// When, and its randomness.
         stamp: Stamp,
+        /// What it is allowed from here on.
+        #[serde(default, skip_serializing_if = "Allowed::is_nothing")]
+        allowed: Allowed,
     },
     /// Input: somebody asked the run to stop.
     StopRequested {
@@ -178,7 +182,19 @@ pub enum Event {
         /// How it will end.
         end: End,
     },
-    /// The run is put aside: it was interrupted before its end was decided. It can be resumed.
+    /// A job told no cost, so that what it cost does not count towards the run's limit. It is told
+    /// once.
+    CostUntold {
+        /// The first such job.
+        job: JobId,
+    },
+    /// The run is to be put aside: what is under way is ended, and what is held is given back.
+    RunParking {
+        /// Why, and the command that takes it up again.
+        failure: Failure,
+    },
+    /// The run is put aside: it was interrupted before its end was decided, or it spent what it may
+    /// spend. It can be resumed.
     RunSuspended {
         /// Why, and the command that takes it up again.
         failure: Failure,

@@ -14,7 +14,7 @@ use crate::domain::trouble::Trouble;
 use crate::domain::verdict::{Coverage, Verdict};
 
 /// What a job is for; as it sees it in `RUN_LOOP_JOB_ROLE`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Write a plan for the task, in a detached tree.

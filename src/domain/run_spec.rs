@@ -8,6 +8,7 @@ use crate::domain::digest::Digest;
 use crate::domain::id::LoopId;
 use crate::domain::isolation::Isolation;
 use crate::domain::job::{Job, Role};
+use crate::domain::limits::Limits;
 use crate::domain::oid::Oid;
 use crate::domain::policy::Policy;
 use crate::domain::severity::Severity;
@@ -57,6 +58,9 @@ pub struct RunSpec {
     pub cache: Vec<String>,
     /// A job's budget in seconds, where its agent states none.
     pub job_timeout: u64,
+    /// What the run may spend.
+    #[serde(default)]
+    pub limits: Limits,
     /// What an approval must fulfil.
     pub policy: Policy,
     /// Where promoted evidence lies, relative to the control root.

@@ -133,9 +133,7 @@ impl Summary {
             Event::RunResumed { .. } => {
                 self.suspended = None;
                 if self.closing.is_none() {
-                    self.open.retain(|_, effect| {
-                        !matches!(effect, Effect::Promote { .. } | Effect::Release)
-                    });
+                    self.open.retain(|_, effect| effect.outlives_its_engine());
                 }
             }
             // That somebody asked shows in the end; a retry shows as one more job. Delegated
@@ -145,6 +143,8 @@ impl Summary {
             | Event::JobClosed { .. }
             | Event::JobSilent { .. }
             | Event::WaitEnded { .. }
+            | Event::CostUntold { .. }
+            | Event::RunParking { .. }
             | Event::ReviewOpened { .. }
             | Event::WorkOpened { .. }
             | Event::WorkRetried { .. }
@@ -245,6 +245,7 @@ impl Summary {
             | Outcome::TreeOpened { .. }
             | Outcome::Delegated { .. }
             | Outcome::JobsAwaited
+            | Outcome::TimerEnded { .. }
             | Outcome::Measured { .. } => {}
         }
     }

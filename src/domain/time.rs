@@ -19,6 +19,11 @@ impl Timestamp {
     pub fn as_millis(self) -> i64 {
         self.0
     }
+    /// The moment `millis` milliseconds later; saturates.
+    #[must_use]
+    pub fn plus_millis(self, millis: i64) -> Self {
+        Self(self.0.saturating_add(millis))
+    }
     /// The moment `seconds` later; saturates.
     #[must_use]
     pub fn plus_seconds(self, seconds: u64) -> Self {

@@ -4,6 +4,7 @@
 //! folded or read back from a journal.
 
 mod agenda;
+mod budget;
 mod close;
 mod delegation;
 mod hold;
@@ -26,6 +27,9 @@ pub fn advance(state: &State) -> Option<Event> {
     if state.is_being_put_aside() {
         return close::put_aside(state);
     }
+    if let Some(event) = budget::watch(state) {
+        return Some(event);
+    }
     if let Phase::Between | Phase::Work { .. } | Phase::Round { .. } = &state.phase
         && let Some(event) = delegation::next(state)
     {
@@ -39,6 +43,9 @@ pub fn advance(state: &State) -> Option<Event> {
         Phase::Round { number, stage } => round::stage(state, *number, stage),
         Phase::Closing { end, released } => close::closing(state, end, *released),
     };
+    if due.is_none() {
+        return budget::held(state);
+    }
     if !matches!(due, Some(Event::RoundOpened { .. })) {
         return due;
     }

@@ -206,6 +206,7 @@ impl State {
             | Effect::OpenTree { .. }
             | Effect::RunJob { .. }
             | Effect::AwaitJobs { .. }
+            | Effect::Timer { .. }
             | Effect::Measure { .. } => self.is_winding_up(),
         }
     }

@@ -1,5 +1,6 @@
 //! The only way state changes: one event at a time.
 
+mod budget;
 mod delegation;
 mod effect;
 mod round;
@@ -8,7 +9,6 @@ mod work;
 use std::sync::Arc;
 
 use crate::domain::code::Code;
-use crate::domain::effect::Effect;
 use crate::domain::event::{Event, StopCause};
 use crate::domain::failure::Failure;
 use crate::domain::time::Stamp;
@@ -26,7 +26,9 @@ pub fn fold(state: &mut State, event: &Event) {
         Event::RunStarted { stamp, spec } => {
             state.stamp = Some(*stamp);
             state.started_at = Some(stamp.at);
-            state.run = Some(Arc::new((**spec).clone()));
+            let run = Arc::new((**spec).clone());
+            budget::started(state, stamp, &run);
+            state.run = Some(run);
             state.phase = Phase::Between;
             if let Some(submission) = &spec.single {
                 delegation::submitted(state, stamp, "the run", submission);
@@ -48,7 +50,11 @@ pub fn fold(state: &mut State, event: &Event) {
         }
         Event::WaitEnded { effect } => drop(state.open.remove(effect)),
         Event::JobClosed { job, closed } => delegation::close(state, *job, closed.clone()),
-        Event::RunResumed { stamp } => resumed(state, *stamp),
+        Event::RunResumed { stamp, allowed } => {
+            budget::resumed(state, stamp, *allowed);
+            resumed(state, *stamp);
+        }
+        Event::CostUntold { .. } => state.budget.untold_is_told = true,
         Event::StopRequested { stamp, cause, .. } => {
             state.stamp = Some(*stamp);
             state.stop = Some(*cause);
@@ -111,6 +117,7 @@ pub fn fold(state: &mut State, event: &Event) {
                 released: false,
             };
         }
+        Event::RunParking { failure } => state.parking = Some(failure.clone()),
         Event::RunSuspended { failure } => state.suspended = Some(failure.clone()),
         Event::RunEnded { end } => state.phase = Phase::Ended { end: end.clone() },
     }
@@ -129,10 +136,7 @@ fn resumed(state: &mut State, stamp: Stamp) {
     }
     state.given_back = false;
     state.trees.clear();
-    // Publishing on an old measurement, or giving back what is in use, must not be done again.
-    state
-        .open
-        .retain(|_, effect| !matches!(effect, Effect::Promote { .. } | Effect::Release));
+    state.open.retain(|_, effect| effect.outlives_its_engine());
     work::resumed(state);
     let Phase::Round { stage, .. } = &mut state.phase else {
         return;

@@ -4,6 +4,7 @@ use crate::domain::delegation::{Fence, JobRequest};
 use crate::domain::effect::Outcome;
 use crate::domain::event::StopCause;
 use crate::domain::id::{EffectId, JobId, MessageId};
+use crate::domain::limits::Allowed;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::time::Stamp;
 
@@ -22,7 +23,10 @@ pub enum InputKind {
     /// Start the run.
     Start(Box<RunSpec>),
     /// An engine takes the run up again.
-    Resume,
+    Resume {
+        /// What it is allowed from here on.
+        allowed: Allowed,
+    },
     /// Somebody asks the run to stop.
     Stop {
         /// By what.

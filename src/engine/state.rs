@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::domain::effect::{Done, Effect, MeasurePoint, Promotion, ReviewTree};
+use crate::domain::effect::{Done, Effect, MeasurePoint, Promotion, ReviewTree, Timer};
 use crate::domain::end::End;
 use crate::domain::event::{RoundResult, StopCause};
 use crate::domain::evidence::Evidence;
@@ -16,6 +16,7 @@ use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::domain::time::{Stamp, Timestamp};
 use crate::domain::work::Work;
+use crate::engine::budget::Budget;
 use crate::engine::delegation::DelegationRecord;
 use crate::engine::ledger::Bar;
 use crate::engine::review::SlotReview;
@@ -69,6 +70,10 @@ pub struct State {
     pub stop: Option<StopCause>,
     /// Whether everything was given back since the run was asked to stop.
     pub given_back: bool,
+    /// What the run has spent and may spend.
+    pub budget: Budget,
+    /// Why the run is to be put aside, once it is.
+    pub parking: Option<Failure>,
     /// Why the run is put aside, while it is.
     pub suspended: Option<Failure>,
     /// A case that cannot be; it ends the run.
@@ -235,16 +240,22 @@ impl State {
     pub fn is_winding_up(&self) -> bool {
         matches!(self.phase, Phase::Closing { .. }) || self.is_being_put_aside()
     }
-    /// Whether the run is being put aside: it was interrupted before its end was decided.
+    /// Whether the run is being put aside: it was interrupted, or it spent what it may spend, before
+    /// its end was decided.
+    #[must_use]
+    pub fn is_being_put_aside(&self) -> bool {
+        let asked = match self.stop {
+            Some(StopCause::Interrupt | StopCause::Terminate) => true,
+            Some(StopCause::Cancel) | None => self.parking.is_some(),
+        };
+        asked && self.is_undecided()
+    }
+    /// Whether the run goes on and its end may still be any.
     ///
     /// A promotion under way is waited for: its files may already count, and a run must not say
     /// "interrupted" over an approval that was published.
     #[must_use]
-    pub fn is_being_put_aside(&self) -> bool {
-        let interrupted = match self.stop {
-            Some(StopCause::Interrupt | StopCause::Terminate) => true,
-            Some(StopCause::Cancel) | None => false,
-        };
+    pub fn is_undecided(&self) -> bool {
         let undecided = match &self.phase {
             Phase::Round { stage, .. } => {
                 !matches!(**stage, Stage::Promoting { .. } | Stage::Promoted { .. })
@@ -252,7 +263,13 @@ impl State {
             Phase::Between | Phase::Work { .. } => true,
             Phase::Unstarted | Phase::Closing { .. } | Phase::Ended { .. } => false,
         };
-        interrupted && undecided && self.promotion.is_none() && self.fault.is_none()
+        undecided && self.promotion.is_none() && self.fault.is_none()
+    }
+    /// Whether such a wait is under way.
+    #[must_use]
+    pub fn has_timer(&self, wanted: Timer) -> bool {
+        let mut open = self.open.values();
+        open.any(|effect| matches!(effect, Effect::Timer { of, .. } if *of == wanted))
     }
     /// Whether the run is over.
     #[must_use]

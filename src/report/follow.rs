@@ -191,6 +191,13 @@ impl Follower {
                     exit: end.exit().code(),
                 },
             ),
+            Event::CostUntold { job } => (About::default(), Kind::CostUntold { job: *job }),
+            Event::RunParking { failure } => (
+                About::default(),
+                Kind::RunParking {
+                    failure: failure.clone(),
+                },
+            ),
             Event::RunSuspended { failure } => (
                 About::default(),
                 Kind::RunSuspended {
@@ -247,9 +254,10 @@ impl Follower {
             | Effect::Promote { round } => About::round(*round),
             Effect::OpenTree { round, slot, .. } => self.about_slot(*round, slot, None),
             Effect::RunJob { job } => self.about_slot(job.round, &job.slot, Some(job.rank)),
-            Effect::Delegate { .. } | Effect::AwaitJobs { .. } | Effect::Release => {
-                About::default()
-            }
+            Effect::Delegate { .. }
+            | Effect::AwaitJobs { .. }
+            | Effect::Timer { .. }
+            | Effect::Release => About::default(),
         }
     }
     fn about_job(&self, round: RoundNumber, slot: &SlotName, id: JobId) -> About {

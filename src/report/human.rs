@@ -132,12 +132,19 @@ fn say(event: &PublicEvent) -> Option<String> {
             format!("measured again: {}", notices.join("; "))
         }
         Kind::RoundClosed { .. } => closed(&event.event)?,
+        Kind::CostUntold { job } => {
+            format!("job {job} told no cost: what it cost does not count towards --max-cost")
+        }
+        Kind::RunParking { failure } => {
+            format!("putting the run aside ({})", failure.code)
+        }
         // The end is told by the summary, and its failure by the command.
         Kind::RoundOpened
         | Kind::StepStarted { .. }
         | Kind::TreeOpened { .. }
         | Kind::ReviewOpened
         | Kind::Released { .. }
+        | Kind::TimerEnded { .. }
         | Kind::RunClosing { .. }
         | Kind::RunSuspended { .. }
         | Kind::RunEnded { .. } => return None,

@@ -324,6 +324,21 @@ pub enum Kind {
         /// The exit code it will end with.
         exit: u8,
     },
+    /// A job told no cost: what it cost does not count towards the run's limit.
+    CostUntold {
+        /// The first such job.
+        job: JobId,
+    },
+    /// A wait is over: `max_wall`, the time that the run may take.
+    TimerEnded {
+        /// Whether the moment has come; else the wait was given up.
+        elapsed: bool,
+    },
+    /// The run is to be put aside: what is under way is ended.
+    RunParking {
+        /// Why, and the command that takes it up again.
+        failure: Failure,
+    },
     /// The run is put aside and can be resumed.
     RunSuspended {
         /// Why, and the command that takes it up again.

@@ -378,6 +378,7 @@ pub(super) fn under_way(state: &State) -> Vec<(JobId, JobId)> {
             | Effect::MakeEvidence { .. }
             | Effect::OpenTree { .. }
             | Effect::AwaitJobs { .. }
+            | Effect::Timer { .. }
             | Effect::Measure { .. }
             | Effect::Promote { .. }
             | Effect::Release => None,

@@ -9,6 +9,7 @@ mod pin;
 mod plan;
 mod promote;
 mod release;
+mod timer;
 mod tree;
 
 use std::sync::Arc;
@@ -79,6 +80,7 @@ pub(super) async fn perform(
             }
             Outcome::JobsAwaited
         }
+        Effect::Timer { until, .. } => timer::perform(until, stop, kill).await,
         Effect::Measure { pinned, .. } => Outcome::Measured {
             result: in_thread(move || measure::perform(&rim, run_of(&state)?, &pinned)).await,
         },

@@ -44,6 +44,7 @@ fn named_by(event: &Event) -> Vec<&Stored> {
             | Outcome::EvidenceMade { .. }
             | Outcome::TreeOpened { .. }
             | Outcome::JobsAwaited
+            | Outcome::TimerEnded { .. }
             | Outcome::Measured { .. }
             | Outcome::Promoted { .. }
             | Outcome::Released { .. } => Vec::new(),
@@ -65,6 +66,8 @@ fn named_by(event: &Event) -> Vec<&Stored> {
         | Event::SlotSettled { .. }
         | Event::RoundClosed { .. }
         | Event::RunClosing { .. }
+        | Event::CostUntold { .. }
+        | Event::RunParking { .. }
         | Event::RunSuspended { .. }
         | Event::RunEnded { .. } => Vec::new(),
     }
@@ -167,6 +170,8 @@ fn recorded(
             | Event::SlotSettled { .. }
             | Event::RoundClosed { .. }
             | Event::RunClosing { .. }
+            | Event::CostUntold { .. }
+            | Event::RunParking { .. }
             | Event::RunSuspended { .. }
             | Event::RunEnded { .. } => {}
         }

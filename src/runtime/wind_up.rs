@@ -9,6 +9,7 @@ use crate::domain::event::StopCause;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId, MessageId};
 use crate::domain::job::{Ended, JobOutcome, Reading};
+use crate::domain::limits::Allowed;
 use crate::domain::spent::Spent;
 use crate::engine::{InputKind, State};
 use crate::git::review_tree::release_run;
@@ -31,7 +32,14 @@ pub async fn cancel(
     message: Option<MessageId>,
     observer: &mut dyn Observer,
 ) -> Result<(), Failure> {
-    take(journal, state, InputKind::Resume, observer)?;
+    take(
+        journal,
+        state,
+        InputKind::Resume {
+            allowed: Allowed::default(),
+        },
+        observer,
+    )?;
     let cause = StopCause::Cancel;
     take(journal, state, InputKind::Stop { cause, message }, observer)?;
     let Some(run) = state.run.as_ref().map(|spec| spec.loop_id) else {
@@ -61,6 +69,7 @@ async fn outcome(effect: Effect, run: LoopId, cache: &Path) -> Result<Outcome, F
         Effect::MakeEvidence { .. } => Outcome::EvidenceMade { result: not_done() },
         Effect::OpenTree { .. } => Outcome::TreeOpened { result: not_done() },
         Effect::AwaitJobs { .. } => Outcome::JobsAwaited,
+        Effect::Timer { .. } => Outcome::TimerEnded { elapsed: false },
         Effect::Measure { .. } => Outcome::Measured { result: not_done() },
         Effect::Promote { .. } => Outcome::Promoted { result: not_done() },
         Effect::RunJob { job } => {
@@ -84,6 +93,7 @@ async fn outcome(effect: Effect, run: LoopId, cache: &Path) -> Result<Outcome, F
                     ended: Ended::Interrupted,
                     gone: true,
                     report: None,
+                    spent: Spent::default(),
                     unusable: None,
                     started_at: clock::now(),
                     ended_at: clock::now(),

@@ -276,7 +276,7 @@ fn connect(folder: &Folder) -> Result<(Connection, FileLock, FileId), Error> {
 fn stamped(event: &Event) -> Option<Timestamp> {
     match event {
         Event::RunStarted { stamp, .. }
-        | Event::RunResumed { stamp }
+        | Event::RunResumed { stamp, .. }
         | Event::StopRequested { stamp, .. }
         | Event::JobRequested { stamp, .. }
         | Event::JobSilent { stamp, .. }
@@ -295,6 +295,8 @@ fn stamped(event: &Event) -> Option<Timestamp> {
         | Event::SlotSettled { .. }
         | Event::RoundClosed { .. }
         | Event::RunClosing { .. }
+        | Event::CostUntold { .. }
+        | Event::RunParking { .. }
         | Event::RunSuspended { .. }
         | Event::RunEnded { .. } => None,
     }

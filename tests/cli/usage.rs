@@ -115,7 +115,7 @@ fn a_base_in_the_environment_is_ignored() {
 }
 
 #[test]
-fn options_that_do_not_fit_are_told_before_those_that_are_not_built() {
+fn options_that_do_not_fit_are_told() {
     let machine = Machine::new();
     machine.refuses(
         &["--review-only", "--plan", "--max-cost", "3"],

@@ -424,6 +424,7 @@ fn run(slot: &Slot) -> RunSpec {
         setup: Vec::new(),
         cache: Vec::new(),
         job_timeout: 3600,
+        limits: run_loop::domain::limits::Limits::default(),
         policy: Policy::default(),
         reports: ".agents/reports".to_owned(),
         allow_filters: Vec::new(),

@@ -49,6 +49,8 @@ pub fn world() -> World {
         pin_fails_in: None,
         evidence_fails_in: None,
         promotion_fails: false,
+        limits: run_loop::domain::limits::Limits::default(),
+        cost: None,
     }
 }
 
@@ -414,7 +416,7 @@ fn an_interrupted_job_is_dispatched_again() {
     run.ends(job, delegated(Ended::Interrupted, false));
     while run.perform(|_| true) {}
     assert!(run.state.suspended.is_some() && run.closed(job).is_none());
-    run.input(InputKind::Resume);
+    run.input(crate::orders::resume());
     let second = run.fence(job);
     assert_eq!((second.attempt, second.token == first.token), (2, false));
     assert!(matches!(run.into_end(), Some(End::Completed { .. })));
@@ -462,7 +464,7 @@ fn every_prefix_resumes_to_the_same_end() {
             clock: 1_000_000,
             content: 1,
         };
-        again.input(InputKind::Resume);
+        again.input(crate::orders::resume());
         let end = again.into_end();
         assert!(
             matches!(end, Some(End::Approved { .. })),

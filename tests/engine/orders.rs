@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use run_loop::domain::effect::{Effect, Outcome};
 use run_loop::domain::event::{Event, StopCause};
 use run_loop::domain::id::{EffectId, JobId};
+use run_loop::domain::limits::Allowed;
 use run_loop::engine::{Input, InputKind, State, check, fold, step};
 
 use crate::model;
@@ -19,6 +20,8 @@ pub struct Driver<'a> {
     pub content: u8,
     /// Reports that were handed over: what the world remembers over every crash.
     pub bought: BTreeMap<JobId, Outcome>,
+    /// Whether time passes only when nothing else can happen.
+    pub in_time: bool,
     clock: u64,
 }
 
@@ -31,6 +34,7 @@ impl<'a> Driver<'a> {
             journal: Vec::new(),
             content,
             bought: BTreeMap::new(),
+            in_time: false,
             clock: 0,
         }
     }
@@ -40,22 +44,30 @@ impl<'a> Driver<'a> {
         journal: &[Event],
         content: u8,
         bought: &BTreeMap<JobId, Outcome>,
+        resume: InputKind,
     ) -> Self {
         let mut driver = Self::new(world);
         driver.content = content;
         driver.journal = journal.to_vec();
         driver.bought.clone_from(bought);
-        driver.again()
+        driver.taken_up(resume)
     }
     /// This run, taken up again by another engine: the world remembers.
     pub fn again(&self) -> Self {
+        self.taken_up(resume())
+    }
+    /// The same, with this allowed.
+    pub fn again_with(&self, allowed: Allowed) -> Self {
+        self.taken_up(InputKind::Resume { allowed })
+    }
+    fn taken_up(&self, resume: InputKind) -> Self {
         let mut driver = Self::new(self.world);
         driver.content = self.content;
         driver.bought.clone_from(&self.bought);
         driver.clock = self.clock + 1_000_000;
         driver.journal.clone_from(&self.journal);
         driver.state = State::replay(&self.journal);
-        driver.input(InputKind::Resume);
+        driver.input(resume);
         driver
     }
     pub fn input(&mut self, kind: InputKind) {
@@ -74,11 +86,14 @@ impl<'a> Driver<'a> {
     }
     /// Performs the open effect that `pick` chooses; false when the run is over.
     pub fn perform(&mut self, pick: usize) -> bool {
-        let open: Vec<(EffectId, Effect)> = self
+        let mut open: Vec<(EffectId, Effect)> = self
             .state
             .open_effects()
             .map(|(id, effect)| (id, effect.clone()))
             .collect();
+        if self.in_time && open.iter().any(|(_, effect)| !effect.is_timer()) {
+            open.retain(|(_, effect)| !effect.is_timer());
+        }
         let Some((id, effect)) = open.get(pick % open.len().max(1)) else {
             return false;
         };
@@ -91,6 +106,13 @@ impl<'a> Driver<'a> {
     }
     /// What the world does for an effect. A report that lies there is read, never bought again.
     fn outcome(&mut self, effect: &Effect) -> Outcome {
+        if let Effect::Timer { until, .. } = effect {
+            let elapsed = !self.state.is_winding_up();
+            if elapsed {
+                self.clock = self.clock.max(u64::try_from(until.as_millis()).unwrap());
+            }
+            return Outcome::TimerEnded { elapsed };
+        }
         let Effect::RunJob { job } = effect else {
             let findings = self.state.findings.clone();
             return self.world.perform(effect, &mut self.content, &findings);
@@ -146,6 +168,13 @@ impl<'a> Driver<'a> {
     }
 }
 
+/// An engine takes the run up again.
+pub fn resume() -> InputKind {
+    InputKind::Resume {
+        allowed: Allowed::default(),
+    }
+}
+
 /// Somebody asks the run to stop.
 pub fn stop(cause: StopCause) -> InputKind {
     InputKind::Stop {
@@ -178,7 +207,7 @@ proptest! {
         // What is over stays over, and says nothing more.
         let before = driver.journal.len();
         driver.input(stop(StopCause::Terminate));
-        driver.input(InputKind::Resume);
+        driver.input(resume());
         prop_assert_eq!(driver.journal.len(), before);
     }
 }
@@ -238,7 +267,7 @@ proptest! {
             prop_assert!(decided || asked.is_none() || promoting < asked, "a cancelled run was approved");
         }
         let before = driver.journal.len();
-        driver.input(InputKind::Resume);
+        driver.input(resume());
         driver.input(stop(StopCause::Cancel));
         prop_assert_eq!(driver.journal.len(), before);
     }

@@ -7,10 +7,9 @@ use proptest::prelude::*;
 use run_loop::domain::effect::{Effect, MeasurePoint, Outcome};
 use run_loop::domain::event::Event;
 use run_loop::domain::id::{EffectId, JobId};
-use run_loop::engine::InputKind;
 
 use crate::model;
-use crate::orders::{Driver, picks};
+use crate::orders::{Driver, picks, resume};
 use crate::world::{World, worlds};
 
 /// A run to its end, with what the world held after each event.
@@ -181,9 +180,9 @@ proptest! {
             prop_assert_eq!(&serde_json::from_str::<Event>(&text).unwrap(), event);
         }
         // Resuming what is over does nothing.
-        let mut again = Driver::resumed(&world, &driver.journal, driver.content, &driver.bought);
+        let mut again = Driver::resumed(&world, &driver.journal, driver.content, &driver.bought, resume());
         prop_assert_eq!(again.journal.len(), driver.journal.len());
-        again.input(InputKind::Resume);
+        again.input(resume());
         prop_assert_eq!(again.journal.len(), driver.journal.len());
     }
 }

@@ -8,6 +8,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use run_loop::domain::event::{Event, StopCause};
 use run_loop::engine::{Phase, Stage, State, WorkStage, fold};
 
+use crate::budgets::limited;
 use crate::orders::{Driver, picks, stop};
 use crate::world::worlds;
 
@@ -83,13 +84,21 @@ fn observed() -> Table {
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let mut table = Table::new();
     for nth in 0..RUNS {
-        let world = worlds().new_tree(&mut runner).unwrap().current();
+        let world = if nth % 4 == 0 {
+            limited().new_tree(&mut runner).unwrap().current()
+        } else {
+            worlds().new_tree(&mut runner).unwrap().current()
+        };
         let mut driver = Driver::new(&world);
         driver.start();
         let mut pick = picks(nth as u64);
         if nth % 3 > 0 {
             for _ in 0..nth / 3 % 40 {
                 driver.perform(pick());
+            }
+            // What lies aside is taken up before anything is asked of it.
+            if driver.state.suspended.is_some() {
+                driver = driver.again();
             }
             let cause = if nth % 3 == 1 {
                 StopCause::Interrupt

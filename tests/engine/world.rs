@@ -18,6 +18,7 @@ use run_loop::domain::isolation::Isolation;
 use run_loop::domain::job::{
     AnswerAction, Ended, Job, JobOutcome, Reading, Reply, Review, Role, Ruling, RulingKind, Stored,
 };
+use run_loop::domain::limits::Limits;
 use run_loop::domain::oid::Oid;
 use run_loop::domain::path::RepoPath;
 use run_loop::domain::policy::Policy;
@@ -135,6 +136,9 @@ pub struct World {
     pub pin_fails_in: Option<u32>,
     pub evidence_fails_in: Option<u32>,
     pub promotion_fails: bool,
+    pub limits: Limits,
+    /// What each job costs; `None` is not told.
+    pub cost: Option<u64>,
 }
 
 pub fn worlds() -> impl Strategy<Value = World> {
@@ -212,6 +216,8 @@ pub fn worlds() -> impl Strategy<Value = World> {
                 pin_fails_in: pin,
                 evidence_fails_in: evidence,
                 promotion_fails: promotion,
+                limits: Limits::default(),
+                cost: None,
             },
         )
 }
@@ -366,6 +372,7 @@ impl World {
             setup: Vec::new(),
             cache: Vec::new(),
             job_timeout: 60,
+            limits: self.limits.clone(),
             policy: Policy::default(),
             reports: ".agents/reports".to_owned(),
             allow_filters: Vec::new(),
@@ -541,6 +548,7 @@ impl World {
             },
             Effect::RunJob { job } => self.job(job, job.attempt, content, findings),
             Effect::AwaitJobs { .. } => Outcome::JobsAwaited,
+            Effect::Timer { .. } => Outcome::TimerEnded { elapsed: true },
             Effect::Delegate { .. } => delegated(Ended::Exited { code: 0 }, true),
             Effect::Measure {
                 round,
@@ -575,13 +583,16 @@ impl World {
     /// A job hands over the `nth` answer of its slot and role in the round.
     pub fn job(&self, job: &Job, nth: u32, content: &mut u8, findings: &[Finding]) -> Outcome {
         assert!(job.round >= RoundNumber(1));
-        let outcome = if job.role == Role::Review {
+        let mut outcome = if job.role == Role::Review {
             let slot = index(&job.slot).unwrap();
             let answer = self.answer(slot, job.round.0, nth);
             outcome(answer, &key(slot, job.round.0, nth))
         } else {
             self.work(job, nth, findings, content)
         };
+        // Who was never started is not paid.
+        let started = !matches!(outcome.ended, Ended::NotStarted { .. });
+        outcome.spent.cost_micro_usd = self.cost.filter(|_| started);
         Outcome::JobEnded { outcome }
     }
 }
@@ -594,6 +605,7 @@ pub fn delegated(ended: Ended, with_report: bool) -> Outcome {
             ended,
             gone: true,
             report,
+            spent: Spent::default(),
             unusable: None,
             started_at: Timestamp::from_millis(0),
             ended_at: Timestamp::from_millis(1),

@@ -78,10 +78,10 @@ pub struct LoopArgs {
     /// Also wait for open jobs that no job started
     #[arg(long, help_heading = "Rules")]
     pub wait_open_jobs: bool,
-    /// End the run when it has cost this much
+    /// Put the run aside when its jobs have cost this much, before the next one is asked
     #[arg(long, value_name = "USD", value_parser = usd, help_heading = "Rules")]
     pub max_cost: Option<f64>,
-    /// End the run after this time
+    /// Put the run aside when it ran for this time; what is running is ended
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=604_800), help_heading = "Rules")]
     pub max_wall: Option<u64>,
     /// How output is written.
@@ -119,7 +119,7 @@ fn severity(text: &str) -> Result<Severity, String> {
         .ok_or_else(|| "use critical, high, medium, low or info (P0 to P3 are read too)".to_owned())
 }
 
-fn usd(text: &str) -> Result<f64, String> {
+pub(super) fn usd(text: &str) -> Result<f64, String> {
     let amount: Option<f64> = text
         .parse()
         .ok()

@@ -13,6 +13,7 @@ use crate::domain::code::Code;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
+use crate::domain::limits::Limits;
 use crate::domain::run_spec::{BaseSpec, PlanSource, RunSpec};
 use crate::domain::time::Stamp;
 use crate::engine::InputKind;
@@ -114,6 +115,7 @@ fn spec(
         setup: Vec::new(),
         cache: Vec::new(),
         job_timeout: config.settings.limits.job_timeout,
+        limits: Limits::default(),
         policy: rules::policy(&config)?,
         reports: rules::reports(&config)?,
         allow_filters: Vec::new(),

@@ -50,7 +50,7 @@ pub(super) fn forced(state: &State) -> Option<Event> {
     }
 }
 
-/// An interrupted run: waits for everything under way, gives back what is held, and is put aside
+/// An interrupted run, or one that spent what it may spend: waits for everything under way, gives back what is held, and is put aside
 /// with all that it knows, to be resumed.
 pub(super) fn put_aside(state: &State) -> Option<Event> {
     if state.suspended.is_some() || !state.open.is_empty() {
@@ -60,7 +60,11 @@ pub(super) fn put_aside(state: &State) -> Option<Event> {
         return Some(request(state, Effect::Release));
     }
     let run = state.run.as_ref()?;
-    let (code, word) = match state.stop? {
+    let Some(stop) = state.stop else {
+        let failure = state.parking.clone()?;
+        return Some(Event::RunSuspended { failure });
+    };
+    let (code, word) = match stop {
         StopCause::Interrupt => (Code::Interrupted, "interrupted"),
         StopCause::Terminate => (Code::Terminated, "terminated"),
         StopCause::Cancel => return None,

@@ -7,8 +7,9 @@ use crate::domain::end::End;
 use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::id::JobId;
+use crate::domain::job::Role;
 use crate::domain::run_spec::RunSpec;
-use crate::engine::advance::request;
+use crate::engine::advance::{budget, request};
 use crate::engine::delegation::{DelegationRecord, JobStatus, Root};
 use crate::engine::state::State;
 
@@ -44,6 +45,13 @@ fn dispatch(state: &State, record: &DelegationRecord) -> Option<Event> {
             closed: Closed::Error { reason },
         });
     };
+    if !budget::allows(state, Role::Review, Some(&record.submission.agent)) {
+        let reason = format!("{NOT_STARTED}: the run has cost what it may cost (--max-cost)");
+        return Some(Event::JobClosed {
+            job: record.id,
+            closed: Closed::Error { reason },
+        });
+    }
     let attempt = record.newest().map_or(0, |newest| newest.attempt) + 1;
     let salt = format!("dispatch {attempt} of job {}", record.id);
     let dispatch = Dispatch {

@@ -29,6 +29,7 @@ pub(super) fn hold(state: &State) -> Hold {
         | Effect::OpenTree { .. }
         | Effect::RunJob { .. }
         | Effect::Delegate { .. }
+        | Effect::Timer { .. }
         | Effect::Measure { .. }
         | Effect::Promote { .. }
         | Effect::Release => None,

@@ -10,7 +10,7 @@ use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{Coverage, PassedBy, Verdict};
 use crate::engine::advance::close::fail;
-use crate::engine::advance::{request, verdict};
+use crate::engine::advance::{budget, request, verdict};
 use crate::engine::review::{SlotProgress, SlotReview};
 use crate::engine::state::{Review, State};
 
@@ -22,10 +22,11 @@ pub(super) fn next(state: &State, round: RoundNumber, review: &Review) -> Option
         match &place.progress {
             SlotProgress::Waiting => match resolved(state, review, slot, place) {
                 Some((by, job)) => Some(pass(state, round, review, slot, by, job)),
-                None => may_be_asked(run, review, slot)
+                None => (may_be_asked(run, review, slot) && affordable(state, slot, place))
                     .then(|| ask(state, run, round, review, slot, place)),
             },
             SlotProgress::Open { result } => Some(match result {
+                Done::Ok(_) if !affordable(state, slot, place) => return None,
                 Done::Ok(_) => dispatch(state, run, round, slot, place)?,
                 // Isolation is never lowered: without its tree the round is refused (row M-071).
                 Done::Err(failure) => fail(failure.clone()),
@@ -129,6 +130,11 @@ fn may_be_asked(run: &RunSpec, review: &Review, slot: &Slot) -> bool {
     free && (slot.is_reader() || others_sealed())
 }
 
+/// Whether the run may spend more on the agent whose turn it is.
+fn affordable(state: &State, slot: &Slot, place: &SlotReview) -> bool {
+    budget::allows(state, Role::Review, slot.agent_at(place.rank))
+}
+
 /// What the slot judges by, with the agent of this rank.
 fn evidence_kind(run: &RunSpec, slot: &Slot, rank: usize) -> EvidenceKind {
     let Some(agent) = slot.agent_at(rank) else {
@@ -190,7 +196,8 @@ fn dispatch(
             sum.saturating_add(check.timeout)
         })
     } else {
-        agent.timeout.unwrap_or(run.job_timeout)
+        let stated = agent.timeout.unwrap_or(run.job_timeout);
+        run.limits.budget(Role::Review, stated)
     };
     let salt = format!("job {}", state.requested + 1);
     let job = Job {

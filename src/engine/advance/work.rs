@@ -13,7 +13,7 @@ use crate::domain::job::{
 };
 use crate::domain::work::Work;
 use crate::engine::advance::close::fail;
-use crate::engine::advance::request;
+use crate::engine::advance::{budget, request};
 use crate::engine::state::State;
 use crate::engine::work::{Asked, WorkStage};
 
@@ -38,7 +38,7 @@ pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Eve
             ..
         } => Some(fail(failure.clone())),
         WorkStage::Ready { asked } => {
-            let job = job(state, work, asked)?;
+            let job = affordable(state, job(state, work, asked)?)?;
             if job.evidence == EvidenceKind::ReviewTree {
                 Some(request(state, open_tree(work, &asked.pin)))
             } else {
@@ -49,7 +49,7 @@ pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Eve
             asked,
             result: Done::Ok(_),
         } => {
-            let job = job(state, work, asked)?;
+            let job = affordable(state, job(state, work, asked)?)?;
             Some(request(state, Effect::RunJob { job }))
         }
         // What a reader delegated is ended first: it works in the same tree. What a writer delegated
@@ -68,6 +68,11 @@ pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Eve
             Done::Err(failure) => fail(unmeasured(work, failure)),
         }),
     }
+}
+
+/// The job, where the run may spend more on it.
+fn affordable(state: &State, job: Job) -> Option<Job> {
+    budget::allows(state, job.role, state.agent_of(&job)).then_some(job)
 }
 
 /// The number under which the source is pinned: that of the round which comes next.
@@ -114,7 +119,8 @@ fn job(state: &State, work: &Work, asked: &Asked) -> Option<Job> {
         budget: 0,
     };
     let agent = state.agent_of(&job)?;
-    job.budget = agent.timeout.unwrap_or(run.job_timeout);
+    let stated = agent.timeout.unwrap_or(run.job_timeout);
+    job.budget = run.limits.budget(work.role, stated);
     job.deadline = stamp.at.plus_seconds(job.budget);
     if !work.role.writes() {
         job.evidence = if agent.remote {

@@ -1,6 +1,6 @@
 //! Folding effects: their request, and their outcome.
 
-use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome};
+use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome, Timer};
 use crate::domain::id::EffectId;
 use crate::domain::identity::Remeasured;
 use crate::engine::fold::round::{
@@ -42,7 +42,7 @@ pub(super) fn effect_requested(state: &mut State, id: EffectId, effect: &Effect)
         }
         Effect::Promote { .. } => promote_requested(state),
         Effect::AwaitJobs { jobs, .. } => state.awaited.extend(jobs),
-        Effect::Release => {}
+        Effect::Timer { .. } | Effect::Release => {}
     }
 }
 
@@ -96,6 +96,9 @@ pub(super) fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             with_review(state, |review| Stage::Promoted { review, result });
         }
         (Effect::AwaitJobs { .. }, Outcome::JobsAwaited) => {}
+        (Effect::Timer { of, .. }, Outcome::TimerEnded { elapsed }) => match of {
+            Timer::MaxWall => state.budget.time_is_spent |= *elapsed,
+        },
         (Effect::Release, Outcome::Released { .. }) => released(state),
         (
             Effect::Pin { .. }
@@ -104,6 +107,7 @@ pub(super) fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             | Effect::RunJob { .. }
             | Effect::Delegate { .. }
             | Effect::AwaitJobs { .. }
+            | Effect::Timer { .. }
             | Effect::Measure { .. }
             | Effect::Promote { .. }
             | Effect::Release,
@@ -113,6 +117,7 @@ pub(super) fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             | Outcome::JobEnded { .. }
             | Outcome::Delegated { .. }
             | Outcome::JobsAwaited
+            | Outcome::TimerEnded { .. }
             | Outcome::Measured { .. }
             | Outcome::Promoted { .. }
             | Outcome::Released { .. },

@@ -1,10 +1,11 @@
 //! An engine takes the run up again.
 
 use crate::domain::event::Event;
+use crate::domain::limits::Allowed;
 use crate::domain::time::Stamp;
 use crate::engine::state::State;
 
 /// A run that never started or is over cannot be resumed.
-pub(super) fn record(state: &State, stamp: Stamp) -> Option<Event> {
-    (state.run.is_some() && !state.is_over()).then_some(Event::RunResumed { stamp })
+pub(super) fn record(state: &State, stamp: Stamp, allowed: Allowed) -> Option<Event> {
+    (state.run.is_some() && !state.is_over()).then_some(Event::RunResumed { stamp, allowed })
 }

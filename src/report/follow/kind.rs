@@ -54,6 +54,7 @@ pub(super) fn requested(effect: &Effect) -> Kind {
             };
         }
         Effect::AwaitJobs { .. } => "wait",
+        Effect::Timer { .. } => "timer",
         Effect::Measure { .. } => "measure",
         Effect::Promote { .. } => "promote",
         Effect::Release => "release",
@@ -81,6 +82,7 @@ pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome) -> Kind {
             delegate_ended(dispatch, outcome)
         }
         Outcome::JobsAwaited => Kind::WaitEnded { in_time: false },
+        Outcome::TimerEnded { elapsed } => Kind::TimerEnded { elapsed: *elapsed },
         Outcome::Measured { result } => {
             let Some(Effect::Measure { point, pinned, .. }) = requested else {
                 return unasked("measure");

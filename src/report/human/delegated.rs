@@ -76,6 +76,9 @@ pub(super) fn say(kind: &Kind) -> Option<String> {
         | Kind::Released { .. }
         | Kind::RoundClosed { .. }
         | Kind::RunClosing { .. }
+        | Kind::CostUntold { .. }
+        | Kind::TimerEnded { .. }
+        | Kind::RunParking { .. }
         | Kind::RunSuspended { .. }
         | Kind::RunEnded { .. } => return None,
     })

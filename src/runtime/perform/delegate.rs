@@ -60,6 +60,7 @@ pub(super) async fn perform(
         ended,
         gone: done.gone,
         report,
+        spent: done.spent,
         unusable: done.unusable,
         started_at,
         ended_at: clock::now(),

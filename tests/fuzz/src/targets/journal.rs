@@ -53,7 +53,10 @@ fn seeds() -> Vec<Vec<u8>> {
         JobRequest::Redispatch { job },
     ];
     let mut events = vec![
-        Event::RunResumed { stamp },
+        Event::RunResumed {
+            stamp,
+            allowed: run_loop::domain::limits::Allowed::default(),
+        },
         Event::StopRequested {
             stamp,
             cause: StopCause::Cancel,

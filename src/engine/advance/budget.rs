@@ -1,0 +1,98 @@
+//! Budgets: the timer of the run's time, what holds a dispatch, and putting the run aside.
+
+use crate::domain::agent::Agent;
+use crate::domain::code::Code;
+use crate::domain::effect::{Effect, Timer};
+use crate::domain::event::Event;
+use crate::domain::failure::Failure;
+use crate::domain::job::Role;
+use crate::domain::limits::usd;
+use crate::engine::advance::request;
+use crate::engine::budget::costs;
+use crate::engine::state::State;
+
+/// What a budget asks for before anything else: the run is put aside when its time is spent, its
+/// timer runs as long as it does, and a cost that nobody knows is told once.
+pub(super) fn watch(state: &State) -> Option<Event> {
+    // An approval that is being published, or was, is not given up for time.
+    if !state.is_undecided() {
+        return None;
+    }
+    let budget = &state.budget;
+    if let Some(seconds) = budget.limits.max_wall {
+        if budget.time_is_spent {
+            return Some(park(time_is_spent(state, seconds)?));
+        }
+        let of = Timer::MaxWall;
+        if !state.has_timer(of) {
+            let left = i64::try_from(seconds.saturating_mul(1000))
+                .unwrap_or(i64::MAX)
+                .saturating_sub(budget.ran);
+            let until = budget.since?.plus_millis(left);
+            return Some(request(state, Effect::Timer { of, until }));
+        }
+    }
+    if budget.limits.max_cost_micro_usd.is_some() && !budget.untold_is_told {
+        let job = state.untold_cost()?;
+        return Some(Event::CostUntold { job });
+    }
+    None
+}
+
+/// Whether a job of this role may be asked of this agent now. Who already works is not ended for
+/// money.
+pub(super) fn allows(state: &State, role: Role, agent: Option<&Agent>) -> bool {
+    let free = agent.is_some_and(|agent| !costs(agent));
+    free || state
+        .cost_allowed(role)
+        .is_none_or(|allowed| state.cost_told() < allowed)
+}
+
+/// What follows when nothing is due and nothing is under way: what is due is held, so the run is
+/// put aside.
+pub(super) fn held(state: &State) -> Option<Event> {
+    if !state.is_undecided() || state.open.values().any(|effect| !effect.is_timer()) {
+        return None;
+    }
+    // The lowest of all bounds: something is held, or more would be due.
+    if !allows(state, Role::Review, None) {
+        return Some(park(money_is_spent(state)?));
+    }
+    None
+}
+
+fn park(failure: Failure) -> Event {
+    Event::RunParking { failure }
+}
+
+fn time_is_spent(state: &State, seconds: u64) -> Option<Failure> {
+    let run = state.run.as_ref()?.loop_id.to_string();
+    let message = format!("run {run} has run for the {seconds} s that it may (--max-wall)");
+    let more = seconds.saturating_mul(2).to_string();
+    let next = ["run-loop", "resume", &run, "--max-wall", &more];
+    Some(Failure::new(Code::TimeSpent, message).next(next))
+}
+
+fn money_is_spent(state: &State) -> Option<Failure> {
+    let run = state.run.as_ref()?.loop_id.to_string();
+    let limit = state.budget.limits.max_cost_micro_usd?;
+    let (told, allowed) = (state.cost_told(), state.cost_allowed(Role::Review)?);
+    let kept = if allowed < limit {
+        format!(", of which {} are kept for rulings", usd(limit - allowed))
+    } else {
+        String::new()
+    };
+    let untold = if state.budget.untold_is_told {
+        ", without the jobs that told no cost"
+    } else {
+        ""
+    };
+    let message = format!(
+        "the jobs of run {run} cost {} USD so far{untold}, and it may cost {} (--max-cost){kept}: nobody else is asked",
+        usd(told),
+        usd(limit)
+    );
+    let more = usd(limit.max(told).saturating_mul(2));
+    let next = ["run-loop", "resume", &run, "--max-cost", &more];
+    Some(Failure::new(Code::MoneySpent, message).next(next))
+}

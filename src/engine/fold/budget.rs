@@ -1,0 +1,32 @@
+//! Folding budgets.
+
+use std::sync::Arc;
+
+use crate::domain::limits::Allowed;
+use crate::domain::run_spec::RunSpec;
+use crate::domain::time::Stamp;
+use crate::engine::state::State;
+
+pub(super) fn started(state: &mut State, stamp: &Stamp, run: &Arc<RunSpec>) {
+    state.budget.limits = run.limits.clone();
+    state.budget.since = Some(stamp.at);
+}
+
+/// An engine takes the run up again: its time goes on where the newest input left it, since nothing
+/// tells how long a dead engine ran after that.
+pub(super) fn resumed(state: &mut State, stamp: &Stamp, allowed: Allowed) {
+    let budget = &mut state.budget;
+    if let (Some(since), Some(last)) = (budget.since, state.stamp) {
+        let ran = last.at.as_millis().saturating_sub(since.as_millis());
+        budget.ran = budget.ran.saturating_add(ran.max(0));
+    }
+    budget.since = Some(stamp.at);
+    let limits = &mut budget.limits;
+    limits.max_wall = allowed.max_wall.or(limits.max_wall);
+    limits.max_cost_micro_usd = allowed.max_cost_micro_usd.or(limits.max_cost_micro_usd);
+    budget.time_is_spent = limits.max_wall.is_some_and(|seconds| {
+        let all = i64::try_from(seconds.saturating_mul(1000)).unwrap_or(i64::MAX);
+        budget.ran >= all
+    });
+    state.parking = None;
+}

@@ -1,0 +1,134 @@
+//! Budgets in the simulated world: a run that spent what it may spend is put aside, nobody is asked
+//! beyond it, and with more it ends as if there had been no budget.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use run_loop::domain::effect::{Effect, Outcome};
+use run_loop::domain::event::Event;
+use run_loop::domain::job::Role;
+use run_loop::domain::limits::{Allowed, Limits};
+use run_loop::engine::{State, fold};
+
+use crate::model;
+use crate::orders::{Driver, picks, resume};
+use crate::world::{World, worlds};
+
+/// Worlds whose runs have budgets, and whose jobs cost something or do not tell.
+pub fn limited() -> impl Strategy<Value = World> {
+    (
+        worlds(),
+        prop::option::of(1_u64..4),
+        prop::option::weighted(0.7, 1_u64..12),
+        prop::option::weighted(0.9, 1_u64..4),
+    )
+        .prop_map(|(mut world, max_wall, max_cost, cost)| {
+            world.limits = Limits {
+                max_wall,
+                max_cost_micro_usd: max_cost,
+                phases: BTreeMap::new(),
+            };
+            world.cost = cost;
+            world
+        })
+}
+
+const MORE: Allowed = Allowed {
+    max_wall: Some(1_000_000_000),
+    max_cost_micro_usd: Some(1_000_000_000),
+};
+
+fn asked(journal: &[Event]) -> usize {
+    let runs = |event: &&Event| matches!(event, Event::EffectRequested { effect, .. } if matches!(**effect, Effect::RunJob { .. }));
+    journal.iter().filter(runs).count()
+}
+
+/// Nobody was asked once the money was gone, as the journal's own outcomes tell.
+fn asked_within(world: &World, journal: &[Event]) -> bool {
+    let Some(limit) = world.limits.max_cost_micro_usd else {
+        return true;
+    };
+    let disputes = world.crew.is_some() && world.spec().arbiter.is_some();
+    let (mut state, mut told) = (State::default(), 0);
+    for event in journal {
+        if let Event::EffectRequested { effect, .. } = event
+            && let Effect::RunJob { job } = &**effect
+        {
+            let rules = matches!(job.role, Role::Readjudicate | Role::Arbitrate);
+            let allowed = if disputes && !rules {
+                limit - limit / 10
+            } else {
+                limit
+            };
+            let free = state.agent_of(job).unwrap().is_checks();
+            if told >= allowed && !free {
+                return false;
+            }
+        }
+        if let Event::EffectDone {
+            effect, outcome, ..
+        } = event
+            && let Outcome::JobEnded { outcome } = &**outcome
+            && let Some(Effect::RunJob { job }) = state.open.get(effect)
+            && !state.agent_of(job).unwrap().is_checks()
+        {
+            told += outcome.spent.cost_micro_usd.unwrap_or(0);
+        }
+        fold(&mut state, event);
+    }
+    true
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Issue 5.6, C08, C09, K07, K12: the engine holds the bounds, in any order of what happens.
+    #[test]
+    fn a_spent_budget_puts_the_run_aside_and_more_of_it_ends_it(world in limited(), seed in any::<u64>()) {
+        let mut driver = Driver::new(&world);
+        driver.start();
+        let (exit, model) = (driver.run(picks(seed)), model::exit(&world));
+        prop_assert!(asked_within(&world, &driver.journal));
+        if driver.state.suspended.is_none() {
+            prop_assert_eq!(exit, model);
+            return Ok(());
+        }
+        prop_assert_eq!(exit, 7);
+        prop_assert!(driver.state.promotion.is_none());
+        // Nobody works beyond it, however often it is taken up.
+        let mut again = driver.again();
+        prop_assert_eq!(again.run(picks(seed)), 7);
+        prop_assert_eq!(asked(&again.journal), asked(&driver.journal));
+        let mut more = again.again_with(MORE);
+        more.in_time = true;
+        prop_assert_eq!(more.run(picks(seed)), model);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Cut after every event, a run with budgets resumes to what it would have come to.
+    #[test]
+    fn every_prefix_of_a_run_with_budgets_resumes(world in limited(), seed in any::<u64>()) {
+        let mut driver = Driver::new(&world);
+        driver.start();
+        let mut held = vec![(driver.content, driver.bought.clone()); driver.journal.len()];
+        let mut pick = picks(seed);
+        while driver.perform(pick()) {
+            held.resize(driver.journal.len(), (driver.content, driver.bought.clone()));
+        }
+        let model = model::exit(&world);
+        for cut in 1..driver.journal.len() {
+            let (content, bought) = &held[cut - 1];
+            let mut again = Driver::resumed(&world, &driver.journal[..cut], *content, bought, resume());
+            let exit = again.run(picks(seed ^ cut as u64));
+            prop_assert!(exit == 7 || exit == model, "cut after event {} it ended {}", cut, exit);
+            if again.state.suspended.is_some() {
+                again = again.again_with(MORE);
+                again.in_time = true;
+                prop_assert_eq!(again.run(picks(seed)), model, "cut after event {}", cut);
+            }
+        }
+    }
+}
