@@ -13,3 +13,5 @@ mod inside;
 mod many;
 #[path = "jobs/single.rs"]
 mod single;
+#[path = "jobs/writers.rs"]
+mod writers;

@@ -11,6 +11,7 @@ use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::domain::summary::{RunState, Summary};
 use crate::domain::time::Timestamp;
+use crate::engine::State;
 use crate::report::run::RunReport;
 use crate::report::short_id::short_id;
 use crate::store::index::{Index, Listed};
@@ -110,7 +111,12 @@ impl ReadRun {
     /// The report of the run.
     #[must_use]
     pub fn report(&self) -> RunReport {
-        RunReport::of(self.run, &self.summary, self.state, &self.folder)
+        let state = State::replay(self.entries.iter().map(|entry| &entry.event));
+        let delegated = state.delegations.values();
+        RunReport {
+            jobs: delegated.map(|record| record.view(self.run)).collect(),
+            ..RunReport::of(self.run, &self.summary, self.state, &self.folder)
+        }
     }
 }
 

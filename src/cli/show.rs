@@ -10,8 +10,8 @@ use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::report::cost::CostReport;
 use crate::report::ledger::Ledger;
-use crate::report::ndjson;
 use crate::report::plans::Plans;
+use crate::report::{jobs, ndjson};
 use crate::store::Artifacts;
 
 /// Shows a run. Its own end is no failure of this command.
@@ -38,7 +38,13 @@ pub fn run(args: &ShowArgs, history: &History<'_>, out: &mut dyn Write) -> Resul
         let plans = Plans::of(run, &read.entries, &|sha256| artifacts.get(sha256))?;
         if human { plans.human() } else { plans.json()? }
     } else if human {
-        read.report().human()
+        let report = read.report();
+        if report.jobs.is_empty() {
+            report.human()
+        } else {
+            let jobs = jobs::list(&report.jobs, history.now);
+            report.human() + &format!("\ndelegated\n{jobs}")
+        }
     } else {
         read.report().json()?
     };

@@ -10,7 +10,7 @@ use crate::domain::exit::Exit;
 use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::summary::RunState;
 use crate::report::run::RunReport;
-use crate::report::{text, time};
+use crate::report::{jobs, text, time};
 
 /// Tells how a run stands. Only a living engine makes it "running" (scenario H09).
 pub fn run(args: &StatusArgs, history: &History<'_>, out: &mut dyn Write) -> Result<Exit, Failure> {
@@ -41,6 +41,10 @@ fn human(report: &RunReport, read: &ReadRun, history: &History<'_>) -> String {
             let line = format!("  {} is asked{since}, attempt {}\n", job.slot, job.attempt);
             said.push_str(&line);
         }
+    }
+    if !report.jobs.is_empty() {
+        let jobs = jobs::list(&report.jobs, history.now);
+        said.push_str(&format!("\ndelegated\n{jobs}"));
     }
     let aside = read.summary.suspended.as_ref();
     let failure = match &read.summary.end {

@@ -39,5 +39,25 @@ pub struct JobView {
     pub report: Option<String>,
 }
 
+/// Whether a job was delegated inside another one, at whatever depth.
+#[must_use]
+pub fn is_below(all: &[JobView], view: &JobView, ancestor: JobId) -> bool {
+    let mut at = view.parent;
+    // A parent is always older, so there is no circle; the bound holds even if there were.
+    for _ in 0..=all.len() {
+        match at {
+            None => return false,
+            Some(parent) if parent == ancestor => return true,
+            Some(parent) => {
+                at = all
+                    .iter()
+                    .find(|known| known.job == parent)
+                    .and_then(|it| it.parent)
+            }
+        }
+    }
+    false
+}
+
 /// The version of [`JobView`].
 pub const VERSION: u32 = 1;

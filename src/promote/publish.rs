@@ -16,7 +16,8 @@ use crate::store::{Access, Folder};
 
 /// Publishes the evidence of an approved round under the control root.
 ///
-/// Done again after a crash it accepts what is there byte by byte, and writes what is missing.
+/// Done again after a crash it accepts what is there byte by byte, and writes what is missing; a
+/// manifest that this run published for another identity, and did not record, is replaced.
 /// `artifact` gives stored bytes by their hash, which is checked; `now` is when it happens.
 ///
 /// # Errors
@@ -107,8 +108,19 @@ fn write_all(
 ) -> Result<Vec<u8>, Failure> {
     let approvals = own_child(reports, layout::APPROVALS.as_bytes())?;
     let name = layout::manifest_name(manifest.loop_id);
-    let old = existing(&approvals, &name)?;
-    let bytes = manifest_bytes(manifest, old.as_deref(), &approvals.path().join(&name))?;
+    let path = approvals.path().join(&name);
+    let (old, bytes) = match existing(&approvals, &name)? {
+        None => (None, manifest_bytes(manifest)?),
+        Some(found) => {
+            let (same, bytes) = compared(manifest, &found, &path)?;
+            if !same {
+                // A crash came before this run recorded it, and what it reviews moved since: nobody
+                // attests it. It goes before anything that it names is written anew.
+                take_back(&approvals, &name)?;
+            }
+            (same.then_some(found), bytes)
+        }
+    };
     for file in files {
         let folder = own_child(reports, file.slot.as_str().as_bytes())?;
         match existing(&folder, &file.name)? {
@@ -129,22 +141,38 @@ fn write_all(
     Ok(bytes)
 }
 
-/// The manifest's bytes. One that is already there keeps its time and must else be the same.
-fn manifest_bytes(
-    mut manifest: Manifest,
-    old: Option<&[u8]>,
-    path: &Path,
-) -> Result<Vec<u8>, Failure> {
-    if let Some(old) = old {
-        let found: Manifest = canonical::from_bytes(old).map_err(|_| other_bytes(path))?;
-        manifest.promoted_at = found.promoted_at;
-    }
+/// The manifest's bytes.
+fn manifest_bytes(manifest: Manifest) -> Result<Vec<u8>, Failure> {
     let bytes = canonical::to_bytes(&manifest).map_err(|error| compose::broken(&error))?;
     compose::fits(&layout::manifest_name(manifest.loop_id), &bytes)?;
-    match old {
-        Some(old) if old != bytes => Err(other_bytes(path)),
-        Some(_) | None => Ok(bytes),
+    Ok(bytes)
+}
+
+/// Whether the manifest that lies there is this one, but for its time, which it keeps; and the
+/// bytes of this one.
+///
+/// What is there is this run's own, or it is left alone: a run publishes once, and records that.
+fn compared(mut manifest: Manifest, found: &[u8], path: &Path) -> Result<(bool, Vec<u8>), Failure> {
+    let there: Manifest = canonical::from_bytes(found).map_err(|_| other_bytes(path))?;
+    if there.loop_id != manifest.loop_id {
+        return Err(other_bytes(path));
     }
+    let now = std::mem::replace(&mut manifest.promoted_at, there.promoted_at.clone());
+    let kept = manifest_bytes(manifest.clone())?;
+    if kept == found {
+        return Ok((true, kept));
+    }
+    manifest.promoted_at = now;
+    Ok((false, manifest_bytes(manifest)?))
+}
+
+/// Removes a manifest durably.
+fn take_back(approvals: &Folder, name: &str) -> Result<(), Failure> {
+    let removed = approvals.remove_file(name).and_then(|()| approvals.sync());
+    removed.map_err(|error| {
+        let message = format!("evidence cannot be promoted: {error}");
+        Failure::new(Code::PromotionFailed, message)
+    })
 }
 
 /// Whether both are sidecars of the same report of the same job.

@@ -13,6 +13,7 @@ use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::domain::identity::Identity;
 use crate::domain::job::Stored;
+use crate::domain::job_view::JobView;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
@@ -60,6 +61,8 @@ pub struct RunReport {
     pub rounds: Vec<RoundReport>,
     /// Every finding.
     pub findings: Vec<FindingReport>,
+    /// The jobs that were delegated.
+    pub jobs: Vec<JobView>,
     /// What was published, relative to the control root, the manifest last.
     pub promoted: Vec<RepoPath>,
     /// What could not be given back.
@@ -118,7 +121,7 @@ pub struct FindingReport {
 }
 
 impl RunReport {
-    /// The report of a run; `folder` is where its journal lies.
+    /// The report of a run, without its delegated jobs; `folder` is where its journal lies.
     #[must_use]
     pub fn of(run: LoopId, summary: &Summary, state: RunState, folder: &Path) -> Self {
         let spec = summary.spec.as_deref();
@@ -138,6 +141,7 @@ impl RunReport {
             .zip(summary.at)
             .map(|(from, to)| time::span(from, to));
         Self {
+            jobs: Vec::new(),
             version: VERSION,
             run,
             state: state.as_str(),

@@ -34,6 +34,8 @@ pub(super) const ACTIVITY: &str = "activity";
 pub(super) struct Messages {
     rim: Arc<Rim>,
     told: BTreeSet<String>,
+    /// Whose inboxes cannot be read now.
+    unreadable: BTreeSet<String>,
     /// What was last written to outboxes.
     shown: BTreeMap<JobId, u64>,
 }
@@ -70,14 +72,15 @@ impl Messages {
         Self {
             rim,
             told: BTreeSet::new(),
+            unreadable: BTreeSet::new(),
             shown: BTreeMap::new(),
         }
     }
 
     /// What lies in the run's inbox and in those of the dispatches that are under way.
     pub(super) fn read(&mut self, state: &State, observer: &mut dyn Observer) -> Vec<Taken> {
-        // An inbox that cannot be read now is read a quarter of a second later.
-        let received = self.rim.inbox.read().unwrap_or_default();
+        let read = self.rim.inbox.read();
+        let received = self.or_told("the run", read, observer);
         let mut taken = self.sorted(state, None, None, received, observer);
         let Some(run) = state.run.as_ref().map(|run| run.loop_id) else {
             return taken;
@@ -85,13 +88,42 @@ impl Messages {
         for (job, folder) in under_way(state) {
             let fence = state.fence_of(job);
             let inbox = self.folder_of(run, folder, INBOX);
-            let Ok(inbox) = inbox.map(|folder| Inbox::in_folder(folder, run)) else {
-                continue;
+            let read = match inbox {
+                Ok(folder) => Inbox::in_folder(folder, run).read(),
+                // Not made yet.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => Err(Failure::new(Code::StateUnwritable, error.to_string())),
             };
-            let received = inbox.read().unwrap_or_default();
+            let received = self.or_told(&format!("job {job}"), read, observer);
             taken.extend(self.sorted(state, Some(folder), fence.as_ref(), received, observer));
         }
         taken
+    }
+
+    /// What was read. An inbox that cannot be read is told once, and read again a quarter of a
+    /// second later: whoever asks gets no answer meanwhile.
+    fn or_told(
+        &mut self,
+        whose: &str,
+        read: Result<Vec<Received>, Failure>,
+        observer: &mut dyn Observer,
+    ) -> Vec<Received> {
+        match read {
+            Ok(received) => {
+                self.unreadable.remove(whose);
+                received
+            }
+            Err(failure) => {
+                if self.unreadable.insert(whose.to_owned()) {
+                    let text = format!(
+                        "the inbox of {whose} cannot be read, so nobody's messages arrive: {}",
+                        failure.message
+                    );
+                    observer.note(&text);
+                }
+                Vec::new()
+            }
+        }
     }
 
     fn sorted(

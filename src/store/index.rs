@@ -15,6 +15,7 @@ use crate::domain::id::LoopId;
 use crate::domain::oid::Oid;
 use crate::domain::summary::Summary;
 use crate::domain::time::Timestamp;
+use crate::engine::State;
 use crate::store::file_lock::FileLock;
 use crate::store::folder::FileId;
 use crate::store::index::database::Database;
@@ -138,7 +139,8 @@ impl Index {
             Ok((entries, driven)) => {
                 let events = entries.iter().map(|entry| (entry.at, &entry.event));
                 let summary = Summary::of(events);
-                let row = RunRow::of(run, &summary, driven);
+                let state = State::replay(entries.iter().map(|entry| &entry.event));
+                let row = RunRow::of(run, &summary, &state, driven);
                 news.push(News {
                     stamp: stamp.filter(|_| summary.end.is_some()),
                     row: row.clone(),

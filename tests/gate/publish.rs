@@ -229,6 +229,41 @@ fn left_overs_of_a_crash_before_the_manifest_are_replaced() {
     assert_eq!(sidecar.head, round.pinned.identity.head);
 }
 
+/// A crash after the manifest and before its record, and HEAD moved: what nobody recorded is
+/// replaced by what is approved now, and what is not this run's own is left alone.
+#[test]
+fn a_manifest_that_was_not_recorded_is_replaced() {
+    let world = World::new();
+    let mut round = world.round();
+    let first = world.publish(&round).unwrap();
+    let moved = Oid::parse(&"1".repeat(40)).unwrap();
+    round.before_promotion.pin.identity.head = moved.clone();
+    round.before_promotion.pin.tripwire.branch_tip = moved.clone();
+    let second = world.publish(&round).unwrap();
+    assert_ne!(first.manifest_sha256, second.manifest_sha256);
+    let path = world.reports(&format!("approvals/{}.json", round.spec.loop_id));
+    let bytes = std::fs::read(&path).unwrap();
+    assert_eq!(second.manifest_sha256, Digest::of(&bytes));
+    // Every file that it names is the one that lies there.
+    let job = round.slots[0].jobs[0].job.id;
+    let sidecar = std::fs::read(world.reports(&format!("security/report-{job}.identity.json")));
+    let sidecar = sidecar.unwrap();
+    let digest = Digest::of(&sidecar).to_string();
+    assert!(String::from_utf8(bytes.clone()).unwrap().contains(&digest));
+    let sidecar: Sidecar = canonical::from_bytes(&sidecar).unwrap();
+    assert_eq!(sidecar.head_at_promotion, moved);
+    assert_eq!(files(&world.reports("")).len(), 5);
+
+    let other = String::from_utf8(bytes).unwrap();
+    let other = other.replace(
+        &round.spec.loop_id.to_string(),
+        "01890a5d-ac96-774b-bcce-b302099a8057",
+    );
+    std::fs::write(&path, &other).unwrap();
+    assert_eq!(refused(world.publish(&round)), Code::PromotionFailed);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), other);
+}
+
 #[test]
 fn other_bytes_are_not_overwritten() {
     let world = World::new();

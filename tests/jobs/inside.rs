@@ -111,6 +111,19 @@ fn what_is_not_granted_is_said_to_the_job() {
     assert!(log.contains("no parent"), "{log}");
 }
 
+/// An inbox that cannot be read is told, once: nobody's messages arrive.
+#[test]
+fn an_inbox_that_cannot_be_read_is_told() {
+    let stage = Stage::new(
+        "rm -r \"$RUN_LOOP_JOB_INBOX\" && echo x > \"$RUN_LOOP_JOB_INBOX\"",
+        &echo(),
+    );
+    let ran = stage.bench.review();
+    ran.ends(0);
+    let told = ran.stderr.matches("nobody's messages arrive").count();
+    assert_eq!(told, 1, "{}", ran.stderr);
+}
+
 /// T-070, T-185: over the wire, too, a stale or forged token counts for nothing, and the first
 /// end wins.
 #[test]

@@ -134,6 +134,42 @@ fn the_budget_is_the_options_then_the_variables_then_the_default() {
     assert!(budget(None, &[]).contains("3600 s"));
     assert!(budget(Some("120"), &[]).contains("120 s"));
     assert!(budget(Some("120"), &["--timeout", "0090"]).contains("90 s"));
+    assert!(budget(Some("0120"), &[]).contains("120 s"));
+    for garbage in ["soon", "0x10", "-5", "0", "1.5", "99999999999999999999"] {
+        let args = ["job", "submit", "--agent", "helper", "--prompt-file", &file];
+        let mut command = bench.command(&args);
+        command.env("RUN_LOOP_TIMEOUT", garbage);
+        let ran = Ran::of(&command.output().unwrap());
+        let status = row(&ran.ends(0).says("RUN_LOOP_TIMEOUT").stdout, "status");
+        assert!(status.contains("3600 s"), "{garbage:?}: {status}");
+    }
+}
+
+/// M-111: a run that is over dispatches nothing, and says so with what can be done.
+#[test]
+fn a_job_of_a_run_that_is_over_is_not_dispatched_again() {
+    let bench = bench(&ScriptedAgent::with_script("cat"));
+    let job = row(&submit(&bench, "x", &[]).ends(0).stdout, "job");
+    for command in ["redispatch", "cancel"] {
+        let ran = bench.run(&["job", command, &job]);
+        ran.ends(3)
+            .with("RL0140")
+            .says("is over")
+            .says(&format!("run-loop job show {job}"));
+    }
+    bench.run(&["job", "show", &job]).ends(0);
+    // From what the index remembers, and from the journals once it is gone.
+    let list = || {
+        bench
+            .run(&["job", "list", "--format", "json"])
+            .ends(0)
+            .stdout
+            .clone()
+    };
+    let listed = list();
+    std::fs::remove_file(bench.repo.root().join(".git/run-loop/index.db")).unwrap();
+    assert_eq!(list(), listed);
+    assert!(listed.contains(&job), "{listed}");
 }
 
 /// How a job ends that does not complete: our codes, and the report of no failure counts.
@@ -163,7 +199,7 @@ fn a_job_that_does_not_complete_says_why() {
         bench
             .run(&["job", "redispatch", &job])
             .ends(3)
-            .with("RL0141");
+            .with("RL0140");
     }
 }
 

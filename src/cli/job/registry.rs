@@ -1,5 +1,7 @@
-//! The delegated jobs of a repository, read from the journals of its runs.
+//! The delegated jobs of a repository: those of runs that ended as the index remembers them, others
+//! from the journals of their runs.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use crate::cli::environment::Environment;
@@ -7,10 +9,10 @@ use crate::cli::locate::{Place, locate};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId};
-use crate::domain::job_view::JobView;
+use crate::domain::job_view::{self, JobView};
 use crate::domain::summary::RunState;
 use crate::engine::State;
-use crate::store::index::{Index, Listed};
+use crate::store::index::{Index, Listed, RunRow};
 use crate::store::{Artifacts, Journal, StateFolder};
 
 /// The runs of a repository.
@@ -19,6 +21,8 @@ pub(super) struct Registry {
     pub(super) place: Place,
     state: Option<StateFolder>,
     cache: PathBuf,
+    /// The job that was looked up last, and its run: who waits for one asks again and again.
+    last: Cell<Option<(JobId, LoopId)>>,
 }
 
 impl Registry {
@@ -33,6 +37,7 @@ impl Registry {
             place,
             state,
             cache,
+            last: Cell::new(None),
         })
     }
     /// The state folder, or why there is none.
@@ -61,62 +66,65 @@ impl Registry {
         Ok(going_on)
     }
     /// Every run that can be read, oldest first: one that is damaged holds up no other.
-    fn runs(&self) -> Result<Vec<(LoopId, State)>, Failure> {
+    fn runs(&self) -> Result<Vec<RunRow>, Failure> {
         let Some(state) = &self.state else {
             return Ok(Vec::new());
         };
-        let runs = state.run_ids()?.into_iter();
-        Ok(runs
-            .filter_map(|run| {
-                let entries = Journal::load(state, run).ok()?;
-                let replayed = State::replay(entries.iter().map(|entry| &entry.event));
-                Some((run, replayed))
+        let listed = Index::open(state).list(state)?.into_iter();
+        Ok(listed
+            .filter_map(|listed| match listed {
+                Listed::Run(row) => Some(*row),
+                Listed::Damaged { .. } => None,
             })
             .collect())
     }
     /// Every delegated job.
     pub(super) fn jobs(&self) -> Result<Vec<JobId>, Failure> {
-        let runs = self.runs()?;
-        let jobs = runs
-            .iter()
-            .flat_map(|(_, state)| state.delegations.keys().copied());
-        Ok(jobs.collect())
+        Ok(self.views(None)?.iter().map(|view| view.job).collect())
     }
     /// Every delegated job, oldest run first; of one tree where that is asked.
     pub(super) fn views(&self, below: Option<JobId>) -> Result<Vec<JobView>, Failure> {
         let mut views = Vec::new();
-        for (run, state) in self.runs()? {
-            for record in state.delegations.values() {
-                if below.is_none_or(|ancestor| state.descends_from(record.id, ancestor)) {
-                    views.push(record.view(run));
-                }
-            }
+        for row in self.runs()? {
+            let all = row.delegated;
+            let wanted =
+                |view: &&JobView| below.is_none_or(|job| job_view::is_below(&all, view, job));
+            views.extend(all.iter().filter(wanted).cloned());
         }
         Ok(views)
     }
     /// Every job, the loop's own too: what can be a parent.
     pub(super) fn parents(&self) -> Result<Vec<JobId>, Failure> {
         let runs = self.runs()?;
-        let jobs = runs
-            .iter()
-            .flat_map(|(_, state)| state.jobs.keys().chain(state.delegations.keys()).copied());
-        Ok(jobs.collect())
+        Ok(runs.iter().flat_map(jobs_of).collect())
     }
     /// The run that knows a job, the loop's own too.
     pub(super) fn run_of(&self, job: JobId) -> Result<LoopId, Failure> {
+        if let Some((known, run)) = self.last.get()
+            && known == job
+        {
+            return Ok(run);
+        }
         let runs = self.runs()?;
-        let found = runs.iter().find(|(_, state)| {
-            state.delegations.contains_key(&job) || state.jobs.contains_key(&job)
-        });
-        found.map(|(run, _)| *run).ok_or_else(|| no_such(job))
+        let found = runs.iter().find(|row| jobs_of(row).any(|own| own == job));
+        let run = found.map(|row| row.run).ok_or_else(|| no_such(job))?;
+        self.last.set(Some((job, run)));
+        Ok(run)
     }
     /// Where a job stands.
     pub(super) fn view(&self, job: JobId) -> Result<JobView, Failure> {
         let run = self.run_of(job)?;
-        let entries = Journal::load(self.state()?, run)?;
-        let state = State::replay(entries.iter().map(|entry| &entry.event));
+        let state = self.replayed(run)?;
         let record = state.delegations.get(&job).ok_or_else(|| no_such(job))?;
         Ok(record.view(run))
+    }
+    /// Whether a run came to its end.
+    pub(super) fn is_over(&self, run: LoopId) -> Result<bool, Failure> {
+        Ok(self.replayed(run)?.is_over())
+    }
+    fn replayed(&self, run: LoopId) -> Result<State, Failure> {
+        let entries = Journal::load(self.state()?, run)?;
+        Ok(State::replay(entries.iter().map(|entry| &entry.event)))
     }
     /// Whether the engine of a run lives.
     pub(super) fn is_driven(&self, run: LoopId) -> Result<bool, Failure> {
@@ -135,8 +143,10 @@ impl Registry {
     }
     /// The capture folder of a job's newest dispatch, where something of it may run.
     pub(super) fn capture_of(&self, view: &JobView) -> Result<Option<PathBuf>, Failure> {
-        let entries = Journal::load(self.state()?, view.run)?;
-        let state = State::replay(entries.iter().map(|entry| &entry.event));
+        if view.over {
+            return Ok(None);
+        }
+        let state = self.replayed(view.run)?;
         let dispatch = state
             .delegations
             .get(&view.job)
@@ -146,6 +156,12 @@ impl Registry {
             self.cache.join(name)
         }))
     }
+}
+
+/// The jobs of a run: the loop's own, and the delegated ones.
+fn jobs_of(row: &RunRow) -> impl Iterator<Item = JobId> {
+    let delegated = row.delegated.iter().map(|view| view.job);
+    row.jobs.iter().copied().chain(delegated)
 }
 
 fn no_such(job: JobId) -> Failure {

@@ -8,6 +8,7 @@ use crate::cli::args::job::SubmitArgs;
 use crate::cli::environment::{Environment, TIMEOUT};
 use crate::cli::locate::Place;
 use crate::cli::{options, output, running, sources, validate};
+use crate::config::sources::Override;
 use crate::config::{load, rules};
 use crate::domain::code::Code;
 use crate::domain::exit::Exit;
@@ -24,6 +25,9 @@ use crate::process::guard::GuardProgram;
 use crate::runtime::messages::submission;
 use crate::runtime::{Rim, clock};
 use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock, StateFolder};
+
+/// The longest budget in seconds: a week.
+const LONGEST: u32 = 604_800;
 
 /// Runs one job to its end.
 pub(super) fn run(
@@ -81,6 +85,25 @@ pub(super) fn run(
     running::to_the_end(&state_folder, rim, journal, &[], start, format)
 }
 
+/// The budget that the variable stands for. Of a value that is none it is told, and the default
+/// holds (row M-120, scenario T-100): a job that runs for hours must not fail on its surroundings.
+fn budget(environment: &Environment) -> Result<Vec<Override>, Failure> {
+    let Some(text) = environment.text(TIMEOUT)? else {
+        return Ok(Vec::new());
+    };
+    if text
+        .parse()
+        .is_ok_and(|seconds: u32| (1..=LONGEST).contains(&seconds))
+    {
+        return options::numbers(environment, &[(TIMEOUT, "limits", "job-timeout")]);
+    }
+    let name = TIMEOUT.name;
+    output::note(&format!(
+        "the variable {name} is {text:?}, not a number of seconds up to {LONGEST}: it is not read"
+    ));
+    Ok(Vec::new())
+}
+
 fn spec(
     args: &SubmitArgs,
     git: &Git,
@@ -91,10 +114,7 @@ fn spec(
 ) -> Result<RunSpec, Failure> {
     let head = base::head(git, repository)?;
     let mut layers = sources::sources(environment, git, repository, &head)?;
-    layers.overrides.extend(options::numbers(
-        environment,
-        &[(TIMEOUT, "limits", "job-timeout")],
-    )?);
+    layers.overrides.extend(budget(environment)?);
     let config = load(&layers)?;
     Ok(RunSpec {
         loop_id: LoopId::mint(stamp, "loop"),

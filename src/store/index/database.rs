@@ -12,7 +12,7 @@ use crate::store::folder::Folder;
 use crate::store::index::News;
 use crate::store::index::row::RunRow;
 
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 
 /// Why the index cannot be used; it is never told to anybody.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +87,7 @@ impl Database {
                  PRIMARY KEY (run, number)
              ) STRICT;
              CREATE INDEX round_by_content ON round (content_tree);
-             PRAGMA user_version = 1;
+             PRAGMA user_version = 2;
              COMMIT;",
         )?;
         drop(connection);

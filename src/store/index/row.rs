@@ -5,11 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::domain::code::Code;
 use crate::domain::end::End;
 use crate::domain::exit::Exit;
-use crate::domain::id::LoopId;
+use crate::domain::id::{JobId, LoopId};
 use crate::domain::identity::Identity;
+use crate::domain::job_view::JobView;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::summary::{RunState, Summary};
 use crate::domain::time::Timestamp;
+use crate::engine::State;
 
 /// A run in the list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,12 +41,16 @@ pub struct RunRow {
     pub started_at: Option<Timestamp>,
     /// When its newest input was taken.
     pub at: Option<Timestamp>,
+    /// The jobs of the loop itself.
+    pub jobs: Vec<JobId>,
+    /// The jobs that were delegated.
+    pub delegated: Vec<JobView>,
 }
 
 impl RunRow {
-    /// The row of a run's summary.
+    /// The row of a run, from what its events say.
     #[must_use]
-    pub fn of(run: LoopId, summary: &Summary, driven: bool) -> Self {
+    pub fn of(run: LoopId, summary: &Summary, state: &State, driven: bool) -> Self {
         let spec = summary.spec.as_deref();
         let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
         let measured = summary.rounds.iter().rev().find_map(|r| r.pin.as_ref());
@@ -64,6 +70,8 @@ impl RunRow {
             }),
             started_at: summary.started_at,
             at: summary.at,
+            jobs: state.jobs.keys().copied().collect(),
+            delegated: state.delegations.values().map(|it| it.view(run)).collect(),
         }
     }
 }

@@ -1,0 +1,187 @@
+//! What a writer delegates, or somebody beside it: the round waits, or the reviewers are told, and
+//! what is written late voids the round.
+
+use std::path::PathBuf;
+
+use crate::support::agents::{Point, ScriptedAgent, quote};
+use crate::support::bench::{Bench, Ran};
+use crate::support::crash::{Engine, until};
+
+const LATE: &str = "// written late";
+
+/// A creator, a reviewer that notes its prompts, and a helper that writes when it is let.
+struct Stage {
+    bench: Bench,
+    /// Where the creator waits, told that it is there.
+    writing: Point,
+    written: Point,
+    /// What lets the helper write.
+    go: Point,
+    /// Where the reviewer waits at its first call, and what lets it judge.
+    reviewing: Point,
+    judge: Point,
+    prompts: PathBuf,
+}
+
+impl Stage {
+    fn new(delegates: bool, judges_at_once: bool) -> Self {
+        let bench = Bench::new();
+        let agents = bench.repo.beside("agents");
+        let point = |name: &str| Point::new(&agents, name);
+        let (writing, written, go) = (point("writing"), point("written"), point("go"));
+        let (reviewing, judge) = (point("reviewing"), point("judge"));
+        let prompts = bench.repo.beside("prompts");
+        let program = env!("CARGO_BIN_EXE_run-loop");
+        let delegate = if delegates {
+            format!(
+                "echo 'Write it.' > \"$TMPDIR/prompt\"; \
+                 {program} job submit --agent helper --prompt-file \"$TMPDIR/prompt\" >&2 || exit 9"
+            )
+        } else {
+            format!(
+                "echo x > {}; read -r _ < {}",
+                writing.path().display(),
+                written.path().display()
+            )
+        };
+        let creator = ScriptedAgent::with_script(format!(
+            "read_prompt; echo '// by the creator' >> src/lib.rs; {delegate}; echo Done. | deliver"
+        ));
+        let wait = if judges_at_once {
+            String::new()
+        } else {
+            format!(
+                "[ \"$RUN_LOOP_JOB_ROUND\" != 1 ] || {{ echo x > {}; read -r _ < {}; }};",
+                reviewing.path().display(),
+                judge.path().display()
+            )
+        };
+        let reviewer = ScriptedAgent::with_script(format!(
+            "read_prompt; printf '%s' \"$PROMPT\" > {0}.\"$RUN_LOOP_JOB_ROUND\"; \
+             cat \"$RUN_LOOP_JOB_TREE/src/lib.rs\" > {0}.tree.\"$RUN_LOOP_JOB_ROUND\"; \
+             {wait} verdict PASS '[]' | deliver",
+            quote(prompts.to_str().unwrap())
+        ));
+        let helper = ScriptedAgent::with_script(format!(
+            "cat > /dev/null; read -r _ < {}; echo '{LATE}' >> src/lib.rs; echo Written.",
+            go.path().display()
+        ));
+        let bench = bench
+            .reviewer("reader", &reviewer)
+            .spare("writer", &creator, "")
+            .spare("helper", &helper, "")
+            .ready();
+        Self {
+            bench,
+            writing,
+            written,
+            go,
+            reviewing,
+            judge,
+            prompts,
+        }
+    }
+    fn start(&self, more: &[&str]) -> Engine {
+        let line = [
+            "--base",
+            "main",
+            "--creator",
+            "writer",
+            "--format",
+            "ndjson",
+            "add a line",
+        ];
+        Engine::start_with(&self.bench, &[&line, more].concat())
+    }
+    /// A person delegates a job beside the run; its id.
+    fn submit(&self) -> String {
+        let file = self.bench.repo.beside("prompt.md");
+        std::fs::write(&file, "Write it.\n").unwrap();
+        let file = file.to_str().unwrap();
+        let ran: Ran =
+            self.bench
+                .run(&["job", "submit", "--agent", "helper", "--prompt-file", file]);
+        ran.ends(0).stdout.trim().to_owned()
+    }
+    fn prompt(&self, round: u32) -> String {
+        std::fs::read_to_string(format!("{}.{round}", self.prompts.display())).unwrap()
+    }
+    fn tree(&self, round: u32) -> String {
+        std::fs::read_to_string(format!("{}.tree.{round}", self.prompts.display())).unwrap()
+    }
+    fn is_written(&self) -> bool {
+        let source = std::fs::read_to_string(self.bench.repo.root().join("src/lib.rs"));
+        source.unwrap().contains(LATE)
+    }
+}
+
+/// T-110, M-130, M-131: a round is not opened before what the creator delegated is over, and the
+/// reviewers see the table; `status` and `show` list the job, while it runs and afterwards.
+#[test]
+fn a_round_waits_for_what_the_creator_delegated() {
+    let stage = Stage::new(true, true);
+    let mut engine = stage.start(&[]);
+    engine.line_with(&["step_started", "\"wait\""]);
+    stage
+        .bench
+        .run(&["status"])
+        .ends(0)
+        .says("delegated")
+        .says("helper")
+        .says("running");
+    assert!(!stage.is_written());
+    stage.go.release();
+    engine.ended().ends(0);
+    assert!(stage.tree(1).contains(LATE), "{}", stage.tree(1));
+    let prompt = stage.prompt(1);
+    let row = prompt.lines().find(|line| line.contains("| helper |"));
+    assert!(row.unwrap().contains("| completed |"), "{prompt}");
+    stage
+        .bench
+        .run(&["show"])
+        .ends(0)
+        .says("delegated")
+        .says("completed");
+    let shown = stage.bench.run(&["status", "--format", "json"]);
+    let shown: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!(shown["jobs"][0]["status"], "completed");
+}
+
+/// T-117: with `--wait-open-jobs` a job that nobody is named as the parent of is waited for, too.
+#[test]
+fn open_jobs_of_nobody_are_waited_for_when_asked() {
+    let stage = Stage::new(false, true);
+    let mut engine = stage.start(&["--wait-open-jobs"]);
+    stage.writing.reached();
+    stage.submit();
+    stage.written.release();
+    engine.line_with(&["step_started", "\"wait\""]);
+    stage.go.release();
+    engine.ended().ends(0);
+    assert!(stage.tree(1).contains(LATE), "{}", stage.tree(1));
+    assert!(!stage.prompt(1).contains("nobody is named"));
+}
+
+/// T-116, T-017: without it the reviewers are told of the job and of the rule for it; what it
+/// writes after they saw the snapshot voids the round, and the next one reviews it.
+#[test]
+fn what_an_open_job_writes_late_voids_the_round() {
+    let stage = Stage::new(false, false);
+    let engine = stage.start(&[]);
+    stage.writing.reached();
+    let job = stage.submit();
+    stage.written.release();
+    stage.reviewing.reached();
+    let prompt = stage.prompt(1);
+    assert!(
+        prompt.contains("nobody is named as the parent of"),
+        "{prompt}"
+    );
+    assert!(prompt.contains(&job) && prompt.contains("The rule for them"));
+    stage.go.release();
+    until("the job has written", || stage.is_written());
+    stage.judge.release();
+    let ran = engine.ended();
+    ran.ends(0).says("stale");
+    assert!(!stage.tree(1).contains(LATE) && stage.tree(2).contains(LATE));
+}
