@@ -38,6 +38,8 @@ mod source;
 mod table;
 #[path = "steps/trees.rs"]
 mod trees;
+#[path = "steps/writers.rs"]
+mod writers;
 
 use arguments::{Arguments, Figures};
 use corpus::Corpus;
@@ -53,13 +55,14 @@ fn main() {
     };
     let corpus = Corpus::ready(arguments.size);
     let mut table = Table::new(&corpus, arguments.samples);
-    let measure: [(Figures, Measure); 6] = [
+    let measure: [(Figures, Measure); 7] = [
         (Figures::Pins, pins::measure),
         (Figures::Trees, trees::measure),
         (Figures::Round, round::measure),
         (Figures::Programs, programs::measure),
         (Figures::Job, job::measure),
         (Figures::Journal, journal::measure),
+        (Figures::Writers, writers::measure),
     ];
     for (figures, measure) in measure {
         if arguments.wants(figures) {

@@ -11,15 +11,17 @@ pub enum Figures {
     Programs,
     Job,
     Journal,
+    Writers,
 }
 
-const NAMES: [(&str, Figures); 6] = [
+const NAMES: [(&str, Figures); 7] = [
     ("pins", Figures::Pins),
     ("trees", Figures::Trees),
     ("round", Figures::Round),
     ("programs", Figures::Programs),
     ("job", Figures::Job),
     ("journal", Figures::Journal),
+    ("writers", Figures::Writers),
 ];
 
 /// The command line.
@@ -64,6 +66,6 @@ impl Arguments {
 fn figures(name: &str) -> Figures {
     let found = NAMES.iter().find(|(known, _)| *known == name);
     found
-        .expect("--only names groups: pins, trees, round, programs, job, journal")
+        .expect("--only names groups: pins, trees, round, programs, job, journal, writers")
         .1
 }

@@ -1,5 +1,7 @@
 //! Durable commits, and taking up a long journal again.
 
+use std::path::Path;
+
 use run_loop::domain::effect::{Done, Effect, Outcome};
 use run_loop::domain::event::Event;
 use run_loop::domain::id::{EffectId, LoopId, RoundNumber};
@@ -27,7 +29,11 @@ pub struct Writing {
 
 impl Writing {
     pub fn begin(corpus: &Corpus, spec: &RunSpec, pin: Pin) -> Self {
-        let (state, id) = place(corpus, "journal");
+        Self::begin_in(&corpus.scratch().join("journal"), spec, pin)
+    }
+    /// The same in a folder.
+    pub fn begin_in(folder: &Path, spec: &RunSpec, pin: Pin) -> Self {
+        let (state, id) = place_in(folder);
         let mut journal = Journal::create(&state, id).expect("a journal");
         let start = Event::RunStarted {
             stamp: stamp(0),
@@ -113,8 +119,11 @@ fn stamp(number: u64) -> Stamp {
 }
 
 fn place(corpus: &Corpus, name: &str) -> (StateFolder, LoopId) {
-    let folder = corpus.scratch().join(name);
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let state = StateFolder::open(&folder).expect("a state folder");
+    place_in(&corpus.scratch().join(name))
+}
+
+fn place_in(folder: &Path) -> (StateFolder, LoopId) {
+    std::fs::create_dir_all(folder).expect("a folder");
+    let state = StateFolder::open(folder).expect("a state folder");
     (state, LoopId::mint(&stamp(0), "run"))
 }

@@ -57,6 +57,12 @@ impl Table {
         eprintln!("{line}");
         write!(self.text, "\n{line}").expect("a String");
     }
+    /// One figure in words, which its reader judges.
+    pub fn told(&mut self, figure: &str, value: &str, target: &str) {
+        let line = format!("| {figure} | – | {value} | {target} | | – | – | – | – |");
+        eprintln!("{line}");
+        write!(self.text, "\n{line}").expect("a String");
+    }
     pub fn markdown(&self) -> &str {
         &self.text
     }

@@ -33,6 +33,54 @@ fn captures(root: &Path) -> Vec<std::path::PathBuf> {
     found
 }
 
+/// Issue 3: the engine holds nothing of what eight agents print at once, 100 MB each.
+#[test]
+fn eight_agents_that_print_100_mb_each_cost_the_engine_no_memory() {
+    const AGENTS: usize = 8;
+    const PRINTED: u64 = 100_000_000;
+    let mut bench = Bench::new().config("review: {max-parallel: 8}");
+    let folder = bench.repo.beside("tmp");
+    let mut points = Vec::new();
+    for number in 0..AGENTS {
+        let point = |name: &str| Point::new(&folder, &format!("{name}.{number}"));
+        let (ready, go, done, end) = (point("ready"), point("go"), point("done"), point("end"));
+        let agent = ScriptedAgent::with_script(format!(
+            "read_prompt; echo x > {}; read -r _ < {}; head -c {PRINTED} /dev/zero | tr '\\0' y >&2; \
+             echo x > {}; read -r _ < {}; verdict PASS '[]' | deliver",
+            ready.path().display(),
+            go.path().display(),
+            done.path().display(),
+            end.path().display(),
+        ));
+        bench = bench.reviewer(&format!("reader-{number}"), &agent);
+        points.push((ready, go, done, end));
+    }
+    let bench = bench.ready();
+    let child = bench.spawn(&["--base", "main", "--review-only"]);
+    for (ready, ..) in &points {
+        ready.reached();
+    }
+    let idle = kib(child.id(), "VmRSS:");
+    for (_, go, ..) in &points {
+        go.release();
+    }
+    for (_, _, done, _) in &points {
+        done.reached();
+    }
+    for (.., end) in &points {
+        end.release();
+    }
+    let pid = child.id();
+    // Its peak is read while it lives: what comes after the agents is no more.
+    let peak = kib(pid, "VmHWM:");
+    Ran::of(&child.wait_with_output().unwrap()).ends(0);
+    println!("{idle} KiB before they print, {peak} KiB at the peak");
+    assert!(
+        peak < idle + 40 * 1024,
+        "{peak} KiB at the peak, {idle} KiB before they print"
+    );
+}
+
 /// Issue 4: what 50 concurrent jobs print costs no memory, and nothing of it is lost silently.
 #[test]
 fn fifty_flooding_jobs_are_held_in_flat_memory() {

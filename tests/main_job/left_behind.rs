@@ -69,6 +69,39 @@ fn lives(pid: &str) -> bool {
     !state.is_empty() && !state.starts_with('Z')
 }
 
+/// The guard alone is killed: the engine ends what escaped, asks again, and the next attempt gets a
+/// tree that is another folder.
+#[test]
+fn a_killed_guard_costs_its_tree_and_an_attempt() {
+    let bench = Bench::new();
+    let agents = bench.repo.beside("agents");
+    let (guard, escaped) = (Point::new(&agents, "guard"), Point::new(&agents, "escaped"));
+    let escapes = ScriptedAgent::with_script(format!(
+        "read_prompt; (setsid env -i /bin/bash -c 'echo $$ > {}; exec /bin/sleep 1000' &); \
+         echo $PPID > {}; forever",
+        escaped.path().display(),
+        guard.path().display()
+    ));
+    let turns = [escapes, ScriptedAgent::passing()];
+    let trees = bench.repo.beside("trees");
+    let agent = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns).after(&format!(
+        "stat -c %i \"$RUN_LOOP_JOB_TREE\" >> '{}'",
+        trees.display()
+    ));
+    let bench = bench.reviewer("ann", &agent).ready();
+    let engine = Engine::start(&bench);
+    let (pid, guard) = (escaped.reached(), guard.reached());
+    kill(guard.trim());
+    engine.ended().ends(0);
+    assert!(!lives(pid.trim()));
+    let trees = std::fs::read_to_string(trees).unwrap();
+    let trees: Vec<&str> = trees.lines().collect();
+    assert!(trees.len() == 2 && trees[0] != trees[1], "{trees:?}");
+    assert_eq!(bench.sidecar("ann")["attempt"], 2);
+    let left = bench.left_in_cache(&["trees", "jobs", "evidence"]);
+    assert_eq!(left, Vec::<String>::new());
+}
+
 #[test]
 fn resume_ends_what_escaped_and_goes_on() {
     let escaped = Escaped::new();
