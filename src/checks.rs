@@ -261,6 +261,8 @@ impl<'j> Work<'j> {
                 verdict,
                 summary: summary(&claims, job, self.commands.len()),
                 findings: claims,
+                prior: Vec::new(),
+                plan: Vec::new(),
                 coverage: Coverage::Full,
                 receipts: u32::try_from(job.evidence.parts.len()).unwrap_or(u32::MAX),
             })

@@ -50,12 +50,19 @@ pub struct Expect<'a> {
     pub evidence: &'a Evidence,
     /// Findings at least this bad block.
     pub fail_on: Severity,
-    /// How many lines the file at a path has in the snapshot's tree; `None` where no regular text
-    /// file lies, or nobody knows.
-    ///
-    /// Asked only for findings that claim to be pre-existing. A place that does not resolve never
-    /// lowers anything (scenario S26), so `&|_| None` is safe: no such claim is believed.
-    pub line_count: &'a dyn Fn(&RepoPath) -> Option<u32>,
+    /// What lies at a path in the snapshot's tree; `None` where no regular text file lies, or nobody
+    /// knows. A place that does not resolve never lowers anything (scenario S26), so `&|_| None` is
+    /// safe.
+    pub text_at: &'a dyn Fn(&RepoPath) -> Option<TextFile>,
+}
+
+/// A regular text file of the snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextFile {
+    /// Its blob.
+    pub blob: Oid,
+    /// How many lines it has.
+    pub lines: u32,
 }
 
 impl fmt::Debug for Expect<'_> {

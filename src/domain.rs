@@ -23,6 +23,8 @@ pub mod job;
 pub mod job_view;
 pub mod layout;
 pub mod limits;
+pub mod lines;
+pub mod lowered;
 pub mod oid;
 pub mod path;
 pub mod policy;

@@ -13,6 +13,8 @@ mod content;
 mod evidence;
 #[path = "gate/journal.rs"]
 mod journal;
+#[path = "gate/lowered.rs"]
+mod lowered;
 #[path = "gate/names.rs"]
 mod names;
 #[path = "gate/permit.rs"]

@@ -16,6 +16,8 @@ mod complied;
 mod escalation;
 #[path = "whole_loop/implement.rs"]
 mod implement;
+#[path = "whole_loop/ledger.rs"]
+mod ledger;
 #[path = "whole_loop/no_arbiter.rs"]
 mod no_arbiter;
 #[path = "whole_loop/no_progress.rs"]

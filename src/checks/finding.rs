@@ -173,6 +173,7 @@ impl Findings {
             body: "The change has more findings than are listed. Mend the listed ones first."
                 .to_owned(),
             pre_existing: false,
+            blob: None,
         })
     }
 }
@@ -212,6 +213,7 @@ fn claim(found: &Found, allowed: bool, more: usize) -> Claim {
         end_line: found.lines.map(|lines| lines.1),
         body,
         pre_existing: found.pre_existing,
+        blob: None,
     }
 }
 

@@ -74,6 +74,17 @@ fn take(json: &Json, trust: Trust, expect: &Expect<'_>, kept: &mut Kept) {
             keep(entry, trust, expect, kept);
         }
     }
+    for list in json.all("plan") {
+        for entry in list.elements() {
+            let mut words = entry.all("state").filter_map(Json::as_text);
+            if words.any(verdict::is_unmet) {
+                let item = entry.all("item").find_map(verdict::item);
+                let note = entry.all("note").find_map(Json::as_text);
+                let said = verdict::unmet(item, note.unwrap_or_default());
+                keep_said(&said, expect, kept);
+            }
+        }
+    }
     let is_finding = |name| json.all(name).next().is_some();
     if is_finding("title") && (is_finding("severity") || is_finding("body")) {
         keep(json, trust, expect, kept);
@@ -84,7 +95,11 @@ fn keep(json: &Json, trust: Trust, expect: &Expect<'_>, kept: &mut Kept) {
     let mut said: Said = verdict::finding(json, "finding", &mut Vec::new());
     // A torn number may be another line.
     said.pre_existing &= trust == Trust::Whole;
-    let claim = judge::claim(&said, expect);
+    keep_said(&said, expect, kept);
+}
+
+fn keep_said(said: &Said, expect: &Expect<'_>, kept: &mut Kept) {
+    let claim = judge::claim(said, expect);
     if kept.seen.insert(format!("{claim:?}")) {
         kept.claims.push(claim);
     }

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use crate::contract::markdown::{Report, VERDICT_TAG};
 use crate::contract::text::excerpt;
 use crate::contract::verdict::{self, Covered, Decoded, Place, Said};
-use crate::contract::{Expect, form};
+use crate::contract::{Expect, TextFile, form};
 use crate::domain::evidence::{ChangedFile, Evidence, FileStatus};
 use crate::domain::finding::Claim;
-use crate::domain::job::Review;
+use crate::domain::job::{ItemState, Review};
 use crate::domain::path::RepoPath;
 use crate::domain::verdict::{Coverage, Verdict};
 
@@ -24,10 +24,17 @@ pub(super) fn review(report: &Report, expect: &Expect<'_>) -> Result<Review, Vec
     if decoded.tree != expect.tree.as_str() {
         problems.push("`tree` is not the one in the prompt".to_owned());
     }
+    let unmet = decoded
+        .plan
+        .iter()
+        .filter(|answer| answer.state == ItemState::NotMet)
+        .map(|answer| verdict::unmet(Some(answer.item), &answer.note));
     let findings: Vec<Claim> = decoded
         .findings
         .iter()
-        .map(|said| claim(said, expect))
+        .cloned()
+        .chain(unmet)
+        .map(|said| claim(&said, expect))
         .collect();
     let mut unread = receipt_problems(&decoded, expect.evidence);
     unread.extend(coverage_problems(&decoded, expect.evidence));
@@ -55,6 +62,8 @@ pub(super) fn review(report: &Report, expect: &Expect<'_>) -> Result<Review, Vec
             receipts: right_receipts(&decoded, expect.evidence),
             summary: decoded.summary,
             findings,
+            prior: decoded.prior,
+            plan: decoded.plan,
             coverage,
         }),
         Some(_) | None => Err(problems),
@@ -204,7 +213,11 @@ pub(super) fn claim(said: &Said, expect: &Expect<'_>) -> Claim {
         .place
         .as_ref()
         .map(|place| path_of(place, expect.evidence));
+    let here = path
+        .as_ref()
+        .and_then(|path| cited(path, said.line, said.end_line, expect));
     let believed = said.pre_existing
+        && here.is_some()
         && path
             .as_ref()
             .is_some_and(|path| unchanged(path, said.line, said.end_line, expect));
@@ -217,7 +230,27 @@ pub(super) fn claim(said: &Said, expect: &Expect<'_>) -> Claim {
         end_line: said.end_line,
         body: said.body.clone(),
         pre_existing: believed,
+        blob: here.map(|file| file.blob),
     }
+}
+
+/// The file that is cited, where the cited lines exist in it.
+fn cited(
+    path: &RepoPath,
+    line: Option<u32>,
+    end_line: Option<u32>,
+    expect: &Expect<'_>,
+) -> Option<TextFile> {
+    let file = (expect.text_at)(path)?;
+    let exist = match (line, end_line) {
+        (None, None) => true,
+        (None, Some(_)) => false,
+        (Some(first), last) => {
+            let last = last.unwrap_or(first);
+            1 <= first && first <= last && last <= file.lines
+        }
+    };
+    exist.then_some(file)
 }
 
 fn path_of(place: &Place, evidence: &Evidence) -> RepoPath {
@@ -237,7 +270,7 @@ fn path_of(place: &Place, evidence: &Evidence) -> RepoPath {
     displayed.map_or(exact, |file| file.path.clone())
 }
 
-/// Whether the cited lines exist and are as they were at the base (scenarios C11, S26).
+/// Whether the cited lines, which exist, are as they were at the base (scenarios C11, S26).
 fn unchanged(
     path: &RepoPath,
     line: Option<u32>,
@@ -248,9 +281,8 @@ fn unchanged(
         return false;
     };
     let last = end_line.unwrap_or(first);
-    let exists = last >= first && (expect.line_count)(path).is_some_and(|lines| last <= lines);
     let changed = expect.evidence.files.iter().find(|file| file.path == *path);
-    exists && changed.is_none_or(|file| untouched(file, first, last))
+    changed.is_none_or(|file| untouched(file, first, last))
 }
 
 fn untouched(file: &ChangedFile, first: u32, last: u32) -> bool {

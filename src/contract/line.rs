@@ -49,6 +49,8 @@ pub(super) fn review(report: &Report, expect: &Expect<'_>) -> Result<Review, Vec
             verdict,
             summary: summary(&paragraphs, expect.nonce),
             findings: Vec::new(),
+            prior: Vec::new(),
+            plan: Vec::new(),
             coverage: Coverage::None,
             receipts: 0,
         }),

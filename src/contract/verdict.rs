@@ -7,7 +7,9 @@ use crate::contract::json::Json;
 use crate::contract::markdown::is_blank;
 use crate::contract::object::Object;
 use crate::contract::text::excerpt;
+use crate::domain::finding::Disposition;
 use crate::domain::id::FindingId;
+use crate::domain::job::{ItemState, PlanAnswer, Prior};
 use crate::domain::path::RepoPath;
 use crate::domain::severity::Severity;
 use crate::domain::verdict::Verdict;
@@ -42,6 +44,8 @@ pub(super) struct Decoded {
     pub(super) receipts: Vec<(String, String)>,
     pub(super) coverage: Vec<Covered>,
     pub(super) findings: Vec<Said>,
+    pub(super) prior: Vec<Prior>,
+    pub(super) plan: Vec<PlanAnswer>,
 }
 
 /// One file of the coverage.
@@ -97,10 +101,10 @@ pub(super) fn decode(json: &Json, problems: &mut Vec<String>) -> Decoded {
         decoded.findings.push(finding(entry, &at, problems));
     }
     for (at, entry) in block.list("prior", LIST_CAP, problems) {
-        prior(entry, &at, problems);
+        decoded.prior.extend(prior(entry, &at, problems));
     }
     for (at, entry) in block.list("plan", LIST_CAP, problems) {
-        plan_item(entry, &at, problems);
+        decoded.plan.extend(plan_item(entry, &at, problems));
     }
     decoded
 }
@@ -245,36 +249,75 @@ fn severity(entry: &Object<'_>, problems: &mut Vec<String>) -> Option<Severity> 
     worst
 }
 
-fn prior(json: &Json, at: &str, problems: &mut Vec<String>) {
+fn prior(json: &Json, at: &str, problems: &mut Vec<String>) -> Option<Prior> {
     let known = ["finding", "disposition", "note"];
-    let Some(entry) = Object::open(json, at, &known, problems) else {
-        return;
-    };
+    let entry = Object::open(json, at, &known, problems)?;
     let id = entry.get("finding").and_then(Json::as_text);
-    if id.and_then(FindingId::parse).is_none() {
+    let finding = id.and_then(FindingId::parse);
+    if finding.is_none() {
         problems.push(format!(
             "`{at}.finding` must be the id of an earlier finding, like \"F-3\""
         ));
     }
     entry.word("disposition", &DISPOSITIONS, problems);
-    entry.optional_text("note", problems);
+    let note = entry.optional_text("note", problems).to_owned();
+    let word = entry.get("disposition").and_then(Json::as_text);
+    Some(Prior {
+        finding: finding?,
+        disposition: word.and_then(Disposition::parse)?,
+        note,
+    })
 }
 
-fn plan_item(json: &Json, at: &str, problems: &mut Vec<String>) {
-    let Some(entry) = Object::open(json, at, &["item", "state", "note"], problems) else {
-        return;
-    };
-    if !matches!(entry.get("item"), Some(Json::Natural(1..))) {
+fn plan_item(json: &Json, at: &str, problems: &mut Vec<String>) -> Option<PlanAnswer> {
+    let entry = Object::open(json, at, &["item", "state", "note"], problems)?;
+    let item = entry.get("item").and_then(item);
+    if item.is_none() {
         problems.push(format!(
             "`{at}.item` must be the number of an item of the plan"
         ));
     }
     entry.word("state", &PLAN_STATES, problems);
-    let note = entry.optional_text("note", problems);
-    let deviated = entry.get("state").and_then(Json::as_text) == Some("deviated");
-    if deviated && is_blank(note) {
+    let note = entry.optional_text("note", problems).to_owned();
+    let word = entry.get("state").and_then(Json::as_text);
+    let state = word.and_then(ItemState::parse);
+    if state == Some(ItemState::Deviated) && is_blank(&note) {
         problems.push(format!("`{at}.note` must say why the change deviates"));
     }
+    Some(PlanAnswer {
+        item: item?,
+        state: state?,
+        note,
+    })
+}
+
+/// The number of an acceptance item.
+pub(super) fn item(json: &Json) -> Option<u32> {
+    let Json::Natural(item @ 1..) = json else {
+        return None;
+    };
+    u32::try_from(*item).ok()
+}
+
+/// The claim that an acceptance item is not met: it blocks, whatever the verdict says.
+pub(super) fn unmet(item: Option<u32>, note: &str) -> Said {
+    let item = item.map_or_else(String::new, |item| format!(" {item}"));
+    Said {
+        title: format!("acceptance item{item} of the plan is not met"),
+        severity: Severity::High,
+        blocking: true,
+        place: None,
+        line: None,
+        end_line: None,
+        body: note.chars().take(TEXT_CAP).collect(),
+        pre_existing: false,
+    }
+}
+
+/// Whether a word means that an item is not met, however it is spelt.
+pub(super) fn is_unmet(word: &str) -> bool {
+    let letters: String = word.chars().filter(|c| c.is_alphanumeric()).collect();
+    matches!(letters.to_lowercase().as_str(), "notmet" | "unmet")
 }
 
 /// White space of any kind becomes one space; what is too long is cut with a mark.

@@ -34,6 +34,9 @@ pub enum Effect {
         pin: Pin,
         /// 32 hexadecimal digits that the receipts are derived from.
         receipt_seed: String,
+        /// Trees of earlier rounds whose lines are to be found again.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        since: Vec<Oid>,
     },
     /// Open a slot's review tree at a snapshot, proved to hold exactly that.
     OpenTree {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::digest::Digest;
+use crate::domain::lines::Since;
 use crate::domain::path::RepoPath;
 
 /// One changed file.
@@ -104,6 +105,9 @@ pub struct Evidence {
     pub diff_sha256: Digest,
     /// The hash of `files.json`.
     pub files_sha256: Digest,
+    /// What became of the lines of earlier trees of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub since: Vec<Since>,
     /// The folder that holds `files.json` and `parts/`, absolute; of this machine, never promoted.
     pub folder: String,
 }

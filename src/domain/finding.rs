@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::id::{FindingId, JobId, RoundNumber};
+use crate::domain::lowered::Lowered;
+use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::domain::severity::Severity;
 use crate::domain::slot::SlotName;
@@ -28,6 +30,10 @@ pub struct Claim {
     /// Whether it stood there before the change: claimed by the reviewer *and* believed, since the
     /// cited lines are unchanged since the base (scenario C11).
     pub pre_existing: bool,
+    /// What lies at the path, where that is a text file of the snapshot and the cited lines exist.
+    /// `None` never lowers anything (scenario S26).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blob: Option<Oid>,
 }
 
 impl Claim {
@@ -36,6 +42,33 @@ impl Claim {
     pub fn blocks(&self, fail_on: Severity) -> bool {
         self.blocking || (!self.pre_existing && self.severity >= fail_on)
     }
+    /// Whether two titles are the same but for case, punctuation and white space.
+    #[must_use]
+    pub fn is_called_like(&self, other: &Self) -> bool {
+        words(&self.title).eq(words(&other.title))
+    }
+    /// Whether it is the same claim on the same bytes: its fingerprint, bound to the blob.
+    #[must_use]
+    pub fn is_again(&self, other: &Self) -> bool {
+        self.blob.is_some()
+            && self.blob == other.blob
+            && self.path == other.path
+            && (self.line, self.last_line()) == (other.line, other.last_line())
+            && self.is_called_like(other)
+    }
+    /// The last line, where there is a first one.
+    #[must_use]
+    pub fn last_line(&self) -> Option<u32> {
+        self.end_line.or(self.line)
+    }
+}
+
+/// The words of a title: what is compared.
+fn words(title: &str) -> impl Iterator<Item = String> {
+    title
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
 }
 
 /// A claim with its place in the run's ledger.
@@ -54,6 +87,13 @@ pub struct Finding {
     pub claim: Claim,
     /// Whether it blocks under the run's bar.
     pub blocking: bool,
+    /// The earlier finding that it repeats: the same words about the same code, wherever that is
+    /// now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<FindingId>,
+    /// Why it does not block, where its words alone would.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lowered: Option<Lowered>,
     /// What became of it.
     pub disposition: Disposition,
 }
@@ -81,6 +121,21 @@ pub enum Disposition {
 }
 
 impl Disposition {
+    /// Reads the lower-case name.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let all = [
+            Self::Open,
+            Self::Fixed,
+            Self::Refuted,
+            Self::Withdrawn,
+            Self::Upheld,
+            Self::Sustained,
+            Self::Overruled,
+            Self::Deferred,
+        ];
+        all.into_iter().find(|it| it.as_str() == text)
+    }
     /// The lower-case name.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
-use crate::domain::finding::Claim;
+use crate::domain::finding::{Claim, Disposition};
 use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::slot::SlotName;
@@ -305,8 +305,74 @@ pub struct Review {
     pub summary: String,
     /// The findings.
     pub findings: Vec<Claim>,
+    /// What became of earlier findings, as it says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prior: Vec<Prior>,
+    /// How far the plan's acceptance items are done, as it says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plan: Vec<PlanAnswer>,
     /// What was read.
     pub coverage: Coverage,
     /// Receipts that were shown, and right.
     pub receipts: u32,
+}
+
+/// What a reviewer says of an earlier finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prior {
+    /// The finding.
+    pub finding: FindingId,
+    /// What became of it.
+    pub disposition: Disposition,
+    /// Why.
+    pub note: String,
+}
+
+/// What a reviewer says of one acceptance item of the plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanAnswer {
+    /// The item's number.
+    pub item: u32,
+    /// How far it is done.
+    pub state: ItemState,
+    /// How one knows; for a deviation why it is so.
+    pub note: String,
+}
+
+/// How far an acceptance item is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub enum ItemState {
+    /// It holds.
+    #[serde(rename = "met")]
+    Met,
+    /// It does not.
+    #[serde(rename = "not met")]
+    NotMet,
+    /// Something else holds in its place, for a reason.
+    #[serde(rename = "deviated")]
+    Deviated,
+}
+
+impl ItemState {
+    /// Reads the word of a report.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "met" => Some(Self::Met),
+            "not met" => Some(Self::NotMet),
+            "deviated" => Some(Self::Deviated),
+            _ => None,
+        }
+    }
+    /// The word of a report.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Met => "met",
+            Self::NotMet => "not met",
+            Self::Deviated => "deviated",
+        }
+    }
 }

@@ -12,6 +12,7 @@ use crate::domain::code::Code;
 use crate::domain::event::{Event, StopCause};
 use crate::domain::failure::Failure;
 use crate::domain::time::Stamp;
+use crate::engine::ledger::Place;
 use crate::engine::review::SlotProgress;
 use crate::engine::state::{Phase, Stage, State};
 use crate::engine::work::WorkStage;
@@ -97,7 +98,12 @@ pub fn fold(state: &mut State, event: &Event) {
             changed,
             ..
         } => work::closed(state, *job, reply.as_ref(), *changed),
-        Event::FindingRaised { finding } => state.findings.push((**finding).clone()),
+        Event::FindingRaised { finding } => {
+            if let Some(place) = Place::of(&finding.claim) {
+                state.places.insert(finding.id, place);
+            }
+            state.findings.push((**finding).clone());
+        }
         Event::SlotRetried {
             slot,
             rank,

@@ -1,10 +1,12 @@
 //! What was claimed and what became of it: which claims still have their force.
 
 use crate::domain::event::RoundResult;
-use crate::domain::finding::{Disposition, Finding};
+use crate::domain::finding::{Claim, Disposition, Finding};
 use crate::domain::id::JobId;
 use crate::domain::identity::Pin;
+use crate::domain::lines::Since;
 use crate::domain::oid::Oid;
+use crate::domain::path::RepoPath;
 use crate::domain::slot::SlotName;
 use crate::engine::state::{ClosedRound, State};
 
@@ -21,6 +23,36 @@ pub struct Bar {
     pub job: JobId,
 }
 
+/// Lines of a file in the tree that reviewers were shown last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub path: RepoPath,
+    /// The first line.
+    pub first: u32,
+    /// The last line.
+    pub last: u32,
+}
+
+impl Place {
+    /// What a claim cites, where it resolves.
+    #[must_use]
+    pub fn of(claim: &Claim) -> Option<Self> {
+        claim.blob.as_ref()?;
+        Some(Self {
+            path: claim.path.clone()?,
+            first: claim.line?,
+            last: claim.last_line()?,
+        })
+    }
+    /// Where it is after these changes.
+    #[must_use]
+    pub fn after(&self, since: &Since) -> Option<Self> {
+        let (path, first, last) = since.moved(&self.path, self.first, self.last)?;
+        Some(Self { path, first, last })
+    }
+}
+
 impl State {
     /// Whether somebody's claim bars PASS on this identity; of one slot, or of any. A claim that
     /// went through the ledger bars no more.
@@ -33,24 +65,37 @@ impl State {
                 && !self.is_resolved(bar.job)
         })
     }
-    /// Whether every blocking finding of a job was taken back or overruled, and there was one.
+    /// Whether every finding of a job that blocks by its words was lowered, taken back or
+    /// overruled, and there was one.
     #[must_use]
     pub fn is_resolved(&self, job: JobId) -> bool {
         let mut blocking = self
             .findings
             .iter()
-            .filter(|finding| finding.job == job && finding.blocking)
+            .filter(|finding| finding.job == job)
+            .filter(|finding| finding.blocking || finding.lowered.is_some())
             .peekable();
         blocking.peek().is_some()
-            && blocking.all(|finding| match finding.disposition {
-                Disposition::Withdrawn | Disposition::Overruled => true,
-                Disposition::Open
-                | Disposition::Fixed
-                | Disposition::Refuted
-                | Disposition::Upheld
-                | Disposition::Sustained
-                | Disposition::Deferred => false,
-            })
+            && blocking.all(|finding| finding.lowered.is_some() || Self::ruled(finding).is_some())
+    }
+    /// The findings that a job raised, in their order.
+    #[must_use]
+    pub fn findings_of(&self, job: JobId) -> Vec<&Finding> {
+        let findings = self.findings.iter();
+        findings.filter(|finding| finding.job == job).collect()
+    }
+    /// The ruling that took a finding's force, where one did.
+    #[must_use]
+    pub fn ruled(finding: &Finding) -> Option<Disposition> {
+        match finding.disposition {
+            settled @ (Disposition::Withdrawn | Disposition::Overruled) => Some(settled),
+            Disposition::Open
+            | Disposition::Fixed
+            | Disposition::Refuted
+            | Disposition::Upheld
+            | Disposition::Sustained
+            | Disposition::Deferred => None,
+        }
     }
     /// Whether a finding still has its force: nobody mended it, took it back or overruled it.
     #[must_use]

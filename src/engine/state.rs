@@ -12,13 +12,14 @@ use crate::domain::finding::Finding;
 use crate::domain::id::{EffectId, FindingId, JobId, MessageId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome};
+use crate::domain::oid::Oid;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::domain::time::{Stamp, Timestamp};
 use crate::domain::work::Work;
 use crate::engine::budget::Budget;
 use crate::engine::delegation::DelegationRecord;
-use crate::engine::ledger::Bar;
+use crate::engine::ledger::{Bar, Place};
 use crate::engine::review::SlotReview;
 use crate::engine::work::{ClosedWork, WorkStage};
 
@@ -54,6 +55,10 @@ pub struct State {
     pub trees: BTreeMap<SlotName, ReviewTree>,
     /// The ledger.
     pub findings: Vec<Finding>,
+    /// Where the lines that a finding cites are now, as long as they were found again.
+    pub places: BTreeMap<FindingId, Place>,
+    /// The tree that reviewers were shown last.
+    pub shown: Option<Oid>,
     /// Identities that may not pass, since somebody claimed NOT PASS on them.
     pub bars: Vec<Bar>,
     /// Rounds that closed.
@@ -100,6 +105,8 @@ pub struct ClosedRound {
     pub number: RoundNumber,
     /// What was under review, where it came so far.
     pub pin: Option<Pin>,
+    /// What the slots were shown, where it came so far.
+    pub evidence: Option<Arc<Evidence>>,
     /// How the slots stood.
     pub slots: BTreeMap<SlotName, SlotReview>,
     /// Its result.

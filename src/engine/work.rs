@@ -9,6 +9,7 @@ use crate::domain::finding::{Disposition, Finding};
 use crate::domain::id::JobId;
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{AttemptReason, Job, Reply, Role};
+use crate::domain::lowered::Lowered;
 use crate::domain::run_spec::{PlanSource, RunSpec};
 use crate::domain::slot::SlotName;
 use crate::domain::work::Work;
@@ -149,7 +150,11 @@ impl State {
     #[must_use]
     pub fn asked_about(&self, role: Role, slot: &SlotName) -> Vec<Finding> {
         let fits = |finding: &&Finding| match role {
-            Role::Correct => finding.disposition == Disposition::Open,
+            // What was dismissed before is settled.
+            Role::Correct => {
+                let settled = matches!(finding.lowered, Some(Lowered::Dismissed { .. }));
+                finding.disposition == Disposition::Open && !settled
+            }
             // Nobody disputes what does not block.
             Role::Readjudicate => {
                 let refuted = finding.disposition == Disposition::Refuted;

@@ -151,16 +151,22 @@ fn says_pass(found: &Found<'_>, sidecar: &Sidecar) -> Result<(), Failure> {
     let blocking = findings
         .at_least(sidecar.fail_on)
         .saturating_sub(findings.pre_existing);
+    let late = u32::try_from(sidecar.advisory.len()).unwrap_or(u32::MAX);
     let unruled = sidecar.rulings.is_empty();
     let passes = match (sidecar.verdict, sidecar.by) {
         (Verdict::Pass, PassedBy::Reviewer | PassedBy::Checks | PassedBy::SelfReview) => {
-            blocking == 0 && unruled
+            blocking == 0 && late == 0 && unruled
         }
-        (Verdict::NotPass, PassedBy::Threshold | PassedBy::SelfReview) => {
-            blocking == 0 && findings.total() > 0 && unruled
+        (Verdict::NotPass, PassedBy::SelfReview) => {
+            blocking == 0 && late == 0 && findings.total() > 0 && unruled
+        }
+        // Each of those that came late is at or above the bar, and counted there.
+        (Verdict::NotPass, PassedBy::Threshold) => {
+            let covered = late == 0 || sidecar.coverage == Coverage::Full;
+            blocking == late && findings.total() > 0 && unruled && covered
         }
         (Verdict::NotPass, by @ (PassedBy::Withdrawal | PassedBy::Arbitration)) => {
-            ruled_away(sidecar, by, blocking)
+            late <= blocking && ruled_away(sidecar, by, blocking - late)
         }
         (Verdict::Pass, PassedBy::Threshold | PassedBy::Withdrawal | PassedBy::Arbitration)
         | (Verdict::NotPass, PassedBy::Reviewer | PassedBy::Checks) => false,

@@ -12,6 +12,7 @@ mod list;
 mod listing;
 mod parts;
 mod patch;
+mod since;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write as _};
@@ -27,6 +28,7 @@ use crate::domain::evidence::{ChangedFile, DiffPart, Evidence, UnreviewedKind};
 use crate::domain::failure::Failure;
 use crate::domain::glob::{Glob, GlobError};
 use crate::domain::identity::Pin;
+use crate::domain::lines::Since;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::ReviewSpec;
@@ -90,6 +92,25 @@ pub fn make(
     })
 }
 
+/// What became of the lines of earlier trees. A tree that cannot be read is left out: then nothing
+/// is known of its lines, and nothing rests on them.
+#[must_use]
+pub fn since(git: &Git, store: &ReviewStore, trees: &[Oid], now: &Oid) -> Vec<Since> {
+    let differ = Differ {
+        git,
+        store: store.git_dir(),
+    };
+    let of = |tree: &Oid| since::of(&differ, tree, now);
+    trees
+        .iter()
+        .filter_map(|tree| {
+            of(tree)
+                .inspect_err(|error| tracing::warn!(%tree, %error, "no lines of an earlier tree"))
+                .ok()
+        })
+        .collect()
+}
+
 fn made(
     differ: &Differ,
     whole: Pair,
@@ -144,6 +165,7 @@ fn made(
         parts,
         diff_sha256,
         files_sha256: Digest::of(&listing),
+        since: Vec::new(),
         folder: path.to_owned(),
     })
 }

@@ -15,11 +15,12 @@ use crate::promote::manifest::{
     EffectivePolicy, EvidenceFile, InstructionHash, Manifest, ManifestSchema, PanelSlot, Standing,
 };
 use crate::promote::normalise;
-use crate::promote::permit::{Permit, ledger, passing_job};
+use crate::promote::permit::ledger::{self, Settled};
+use crate::promote::permit::{Permit, passing_job};
 use crate::promote::round::{ApprovedRound, EndedJob, SettledSlot};
 use crate::promote::sidecar::{
-    AgentIdentity, Confinement, FindingCounts, Receipts, Scope, SettledFinding, Sidecar,
-    SidecarSchema, Transport,
+    AdvisoryFinding, AgentIdentity, Confinement, FindingCounts, Receipts, Scope, SettledFinding,
+    Sidecar, SidecarSchema, Transport,
 };
 
 /// Gives the bytes of an artifact by their hash.
@@ -192,6 +193,7 @@ fn sidecar(
     let agent = passed.slot.agent_at(job.rank).unwrap_or(&passed.slot.agent);
     let report_sha256 = Digest::of(report);
     let received = &passed.report.sha256;
+    let (rulings, advisory) = settled(round, passed);
     Sidecar {
         schema: SidecarSchema::V1,
         loop_id: spec.loop_id,
@@ -220,7 +222,8 @@ fn sidecar(
             of: u32::try_from(round.evidence.parts.len()).unwrap_or(u32::MAX),
         },
         findings: FindingCounts::of(&passed.review.findings),
-        rulings: rulings(round, passed),
+        rulings,
+        advisory,
         fail_on: spec.review.fail_on,
         scope: Scope::of(&round.evidence),
         report_received_sha256: (*received != report_sha256).then(|| received.clone()),
@@ -234,23 +237,35 @@ fn sidecar(
     }
 }
 
-/// What took the force of the report's blocking findings.
-fn rulings(round: &ApprovedRound, passed: &Passed<'_>) -> Vec<SettledFinding> {
+/// What took the force of the report's blocking findings: rulings, and those that came late.
+fn settled(
+    round: &ApprovedRound,
+    passed: &Passed<'_>,
+) -> (Vec<SettledFinding>, Vec<AdvisoryFinding>) {
     let bar = round.spec.review.fail_on;
-    let blocking = passed
+    let (mut rulings, mut advisory) = (Vec::new(), Vec::new());
+    for claim in passed
         .review
         .findings
         .iter()
-        .filter(|claim| claim.blocks(bar));
-    blocking
-        .filter_map(|claim| ledger::settled(round, passed.ended.job.id, claim))
-        .map(|(finding, ruling)| SettledFinding {
-            finding: finding.id.to_string(),
-            title: finding.claim.title.clone(),
-            ruling: ruling.ruling,
-            note: ruling.note.clone(),
-        })
-        .collect()
+        .filter(|claim| claim.blocks(bar))
+    {
+        match ledger::settled(round, passed.ended, claim) {
+            Some(Settled::Ruled { finding, ruling }) => rulings.push(SettledFinding {
+                finding: finding.id.to_string(),
+                title: finding.claim.title.clone(),
+                ruling: ruling.ruling,
+                note: ruling.note.clone(),
+            }),
+            Some(Settled::Late { finding }) => advisory.push(AdvisoryFinding {
+                finding: finding.id.to_string(),
+                title: finding.claim.title.clone(),
+            }),
+            // Such a report passes nothing: it is a later one that does.
+            Some(Settled::TakenBack) | None => {}
+        }
+    }
+    (rulings, advisory)
 }
 
 fn base_ref(spec: &RunSpec) -> Option<String> {

@@ -143,10 +143,10 @@ fn shown(round: &ApprovedRound) -> Result<(), Failure> {
 
 /// Checks that no claim, of whatever attempt, stands against this identity.
 fn unbarred(round: &ApprovedRound) -> Result<(), Failure> {
-    let open = round
-        .findings
-        .iter()
-        .find(|finding| finding.blocking && ledger::ruling(round, finding).is_none());
+    let open = round.findings.iter().find(|finding| {
+        let settled = ledger::ruling(round, finding).is_some();
+        finding.blocking && !settled && !ledger::is_taken_back(round, finding)
+    });
     if let Some(finding) = open {
         return Err(Failure::new(
             Code::FindingsStand,
@@ -178,7 +178,7 @@ fn claims_not_pass(round: &ApprovedRound, ended: &EndedJob, bar: Severity) -> bo
     let blocking = |claims: &[Claim]| claims.iter().any(|claim| claim.blocks(bar));
     let stands = |claims: &[Claim]| {
         let mut blocking = claims.iter().filter(|claim| claim.blocks(bar));
-        blocking.any(|claim| ledger::settled(round, ended.job.id, claim).is_none())
+        blocking.any(|claim| ledger::settled(round, ended, claim).is_none())
     };
     match &ended.outcome.reading {
         Reading::Review(review) => {

@@ -7,6 +7,7 @@ use crate::domain::finding::Finding;
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome};
+use crate::domain::lines::Since;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::domain::time::Timestamp;
@@ -33,6 +34,12 @@ pub struct ApprovedRound {
     pub slots: Vec<SettledSlot>,
     /// Every finding of the run that was raised on this content, of any attempt.
     pub findings: Vec<Finding>,
+    /// What became of the lines of earlier trees, as it was known in each earlier round.
+    pub since: Vec<(RoundNumber, Vec<Since>)>,
+    /// Every finding of the run.
+    pub ledger: Vec<Finding>,
+    /// Every review of the run, in the order of its dispatch.
+    pub reviews: Vec<EndedJob>,
     /// What was measured when each round of the run opened, this one and earlier ones.
     pub rounds: Vec<(RoundNumber, Pin)>,
     /// Jobs of the run that ruled on findings (re-adjudication, arbitration), in their order.

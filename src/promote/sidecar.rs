@@ -75,6 +75,10 @@ pub struct Sidecar {
     pub findings: FindingCounts,
     /// Blocking findings of the report that were withdrawn or overruled.
     pub rulings: Vec<SettledFinding>,
+    /// Findings of the report that would block and came late, on lines that were not touched since
+    /// the slot's last report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advisory: Vec<AdvisoryFinding>,
     /// Findings at least this bad blocked.
     pub fail_on: Severity,
     /// What was and was not shown.
@@ -111,6 +115,16 @@ pub struct SettledFinding {
     pub ruling: RulingKind,
     /// Why, in the words of who ruled.
     pub note: String,
+}
+
+/// A finding that does not block since it came late.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AdvisoryFinding {
+    /// Its number in the run, as it is shown: `F-1`.
+    pub finding: String,
+    /// Its title.
+    pub title: String,
 }
 
 /// The format of a sidecar; this version reads no other.

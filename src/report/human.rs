@@ -274,6 +274,13 @@ pub fn finding_line(finding: &PublicFinding) -> String {
     } else {
         ""
     };
+    let lowered = finding
+        .lowered
+        .map_or_else(String::new, |word| format!(", {word}"));
+    let again = finding
+        .again
+        .as_ref()
+        .map_or_else(String::new, |first| format!(" (again {first})"));
     let place = place(finding).map_or_else(String::new, |place| format!(" {place}"));
     let settled = if finding.disposition == Disposition::Open {
         String::new()
@@ -281,7 +288,7 @@ pub fn finding_line(finding: &PublicFinding) -> String {
         format!(", {}", finding.disposition.as_str())
     };
     format!(
-        "{} {}{blocking}{old}{settled}{place}: {}",
+        "{} {}{blocking}{lowered}{old}{settled}{place}: {}{again}",
         finding.id,
         severity(finding.severity),
         text::line(&finding.title)
@@ -305,7 +312,7 @@ fn severity(severity: Severity) -> &'static str {
 /// By what a slot passed, where it is not the reviewer's own word.
 pub(crate) fn by_words(by: Option<PassedBy>) -> &'static str {
     match by {
-        Some(PassedBy::Threshold) => " (every finding is below the bar)",
+        Some(PassedBy::Threshold) => " (none of its findings blocks)",
         Some(PassedBy::Withdrawal) => " (every blocking finding was withdrawn)",
         Some(PassedBy::Arbitration) => " (what still blocked was overruled by the arbiter)",
         Some(PassedBy::SelfReview) => " (the creator reviewed its own work)",

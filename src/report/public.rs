@@ -404,6 +404,13 @@ pub struct PublicFinding {
     pub body: String,
     /// Whether it stood there before the change.
     pub pre_existing: bool,
+    /// Why it does not block where its words alone would: `advisory`, since it came late on lines
+    /// that were not touched, or `dismissed before`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lowered: Option<&'static str>,
+    /// The earlier finding that it repeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub again: Option<String>,
     /// What became of it.
     pub disposition: Disposition,
 }

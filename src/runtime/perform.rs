@@ -42,9 +42,10 @@ pub(super) async fn perform(
             round,
             pin,
             receipt_seed,
+            since,
         } => Outcome::EvidenceMade {
             result: in_thread(move || {
-                evidence::perform(&rim, run_of(&state)?, round, &pin, &receipt_seed)
+                evidence::perform(&rim, run_of(&state)?, round, &pin, &receipt_seed, &since)
             })
             .await,
         },

@@ -105,7 +105,7 @@ pub fn evidence(rim: &Rim, state: &State, entries: &[Entry]) -> Result<(), Failu
     };
     let folder = rim.evidence_folder(run.loop_id, *number);
     let make = || evidence::make(&rim.git, &rim.store, pin, &run.review, seed, &folder);
-    let made = make().or_else(|failure| {
+    let mut made = make().or_else(|failure| {
         // The review store may have lost the snapshot; the source may still hold its content.
         let again = snapshot::pin(&rim.git, &rim.repository, &rim.store, run, *number, None)?;
         if again.identity == pin.identity && again.snapshot == pin.snapshot {
@@ -114,6 +114,8 @@ pub fn evidence(rim: &Rim, state: &State, entries: &[Entry]) -> Result<(), Failu
             Err(failure)
         }
     })?;
+    // No file: what was known of the lines of earlier trees is in the journal.
+    made.since.clone_from(&recorded.since);
     if made == *recorded {
         return Ok(());
     }
@@ -134,6 +136,7 @@ fn recorded(
                     round,
                     pin,
                     receipt_seed,
+                    ..
                 } = &**effect
                     && *round == wanted
                 {

@@ -247,6 +247,7 @@ fn evidence(repo: &Repo, base: &str) -> Evidence {
         }],
         diff_sha256: Digest::of(b""),
         files_sha256: Digest::of(b""),
+        since: Vec::new(),
         folder: "/nowhere".to_owned(),
     }
 }

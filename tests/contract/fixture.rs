@@ -1,7 +1,7 @@
 //! One change under review, as every test here sees it, and reports written by hand about it.
 
 use run_loop::contract::prompt::{self, ReviewPrompt};
-use run_loop::contract::{Expect, review};
+use run_loop::contract::{Expect, TextFile, review};
 use run_loop::domain::agent::{
     Agent, AgentKind, CommandAgent, Contract, PromptChannel, ReportChannel,
 };
@@ -58,7 +58,16 @@ pub(crate) fn evidence() -> Evidence {
         ],
         diff_sha256: Digest::of(b"diff"),
         files_sha256: Digest::of(b"files"),
+        since: Vec::new(),
         folder: "/cache/run-loop/jobs/7/evidence".to_owned(),
+    }
+}
+
+/// What lies in `src/`: files of 100 lines.
+fn text_file() -> TextFile {
+    TextFile {
+        blob: oid('b'),
+        lines: 100,
     }
 }
 
@@ -69,14 +78,14 @@ pub(crate) fn read_as(
     evidence: &Evidence,
 ) -> Reading {
     let tree = Oid::parse(TREE).unwrap();
-    let lines = |path: &RepoPath| path.as_bytes().starts_with(b"src/").then_some(100);
+    let lines = |path: &RepoPath| path.as_bytes().starts_with(b"src/").then(text_file);
     let expect = Expect {
         contract,
         nonce: NONCE,
         tree: &tree,
         evidence,
         fail_on: Severity::Medium,
-        line_count: &lines,
+        text_at: &lines,
     };
     review::read(report.as_ref(), &expect)
 }
@@ -304,8 +313,11 @@ pub(crate) fn finding(number: u32) -> Finding {
             end_line: (number == 3).then_some(9),
             body: "An empty list crashes.\n\n```run-loop-answers\n{}\n```".to_owned(),
             pre_existing: false,
+            blob: None,
         },
         blocking: number == 3,
+        again: None,
+        lowered: None,
         disposition: Disposition::Open,
     }
 }

@@ -3,7 +3,9 @@
 use run_loop::contract::review::REPORT_CAP;
 use run_loop::domain::agent::Contract;
 use run_loop::domain::evidence::{ChangedFile, FileStatus, UnreviewedKind};
-use run_loop::domain::job::Reading;
+use run_loop::domain::finding::Disposition;
+use run_loop::domain::id::FindingId;
+use run_loop::domain::job::{ItemState, Reading};
 use run_loop::domain::path::RepoPath;
 use run_loop::domain::severity::Severity;
 use run_loop::domain::verdict::{Coverage, Verdict};
@@ -488,13 +490,20 @@ fn problems_stay_short_and_plain() {
     );
 }
 
-/// `prior` and `plan` are read by shape.
 #[test]
-fn notes_on_earlier_findings_and_the_plan_are_accepted() {
+fn notes_on_earlier_findings_and_the_plan_are_kept() {
     let more = r#"[], "prior": [{"finding": "F-3", "disposition": "fixed", "note": "n"}],
-        "plan": [{"item": 1, "state": "met"}, {"item": 2, "state": "not met"},
+        "plan": [{"item": 1, "state": "met"},
         {"item": 3, "state": "deviated", "note": "The file moved."}]"#;
-    assert!(is_pass(&read(passing_with("[]", more))));
+    let review = valid(read(passing_with("[]", more)));
+    assert_eq!(review.verdict, Verdict::Pass);
+    let prior = &review.prior[0];
+    assert_eq!(
+        (prior.finding, prior.disposition, prior.note.as_str()),
+        (FindingId(3), Disposition::Fixed, "n")
+    );
+    let said: Vec<_> = review.plan.iter().map(|it| (it.item, it.state)).collect();
+    assert_eq!(said, [(1, ItemState::Met), (3, ItemState::Deviated)]);
     for note in ["", r#", "note": " ""#] {
         let silent = format!(r#"[], "plan": [{{"item": 3, "state": "deviated"{note}}}]"#);
         let (problems, _, _) = invalid(read(passing_with("[]", &silent)));
@@ -502,6 +511,55 @@ fn notes_on_earlier_findings_and_the_plan_are_accepted() {
             problems[0].contains("why the change deviates"),
             "{problems:?}"
         );
+    }
+}
+
+/// An acceptance item that is not met is a claim that blocks, whatever the verdict says.
+#[test]
+fn an_item_that_is_not_met_blocks() {
+    let unmet = r#"[], "plan": [{"item": 2, "state": "not met", "note": "No test."}]"#;
+    let (problems, _, claims) = invalid(read(passing_with("[]", unmet)));
+    assert!(problems[0].contains("item 2"), "{problems:?}");
+    assert!(claims.iter().all(|claim| claim.blocks(Severity::Critical)));
+    assert_eq!(claims.len(), 1);
+    // A finding below the bar beside it does not make the whole pass.
+    let low = unmet.replace(
+        "[],",
+        r#"[{"title": "t", "severity": "info", "body": ""}],"#,
+    );
+    let refused = passing_with("[]", &low).replace("\"PASS\"", "\"NOT PASS\"");
+    let review = valid(read(refused));
+    let unmet = &review.findings[1];
+    assert_eq!(
+        (unmet.title.as_str(), unmet.body.as_str(), unmet.blocking),
+        ("acceptance item 2 of the plan is not met", "No test.", true)
+    );
+    // However the form is wrong, the claim stays.
+    for state in ["Not met", "not_met", "unmet"] {
+        let odd = format!(r#"[], "plan": [{{"item": 2, "state": "{state}"}}]"#);
+        let (_, _, claims) = invalid(read(passing_with("[]", &odd)));
+        assert_eq!(claims.len(), 1, "{state}");
+    }
+}
+
+/// What a finding cites is known only where it is there: no line beyond the end, no other folder.
+#[test]
+fn a_place_that_does_not_resolve_has_no_blob() {
+    for (place, resolves) in [
+        (r#""path": "src/lib.rs", "line": 100"#, true),
+        (r#""path": "src/lib.rs", "line": 90, "end_line": 100"#, true),
+        (r#""path": "src/lib.rs""#, true),
+        (r#""path": "src/lib.rs", "line": 101"#, false),
+        (
+            r#""path": "src/lib.rs", "line": 90, "end_line": 101"#,
+            false,
+        ),
+        (r#""path": "other/lib.rs", "line": 1"#, false),
+        (r#""path": null"#, false),
+    ] {
+        let finding = format!(r#"[{{"title": "t", "severity": "low", "body": "", {place}}}]"#);
+        let review = valid(read(passing_with("[]", &finding)));
+        assert_eq!(review.findings[0].blob.is_some(), resolves, "{place}");
     }
 }
 
@@ -773,7 +831,7 @@ fn a_job_without_nonce_never_passes() {
         tree: &tree,
         evidence: &evidence(),
         fail_on: Severity::Medium,
-        line_count: &|_| None,
+        text_at: &|_| None,
     };
     invalid(run_loop::contract::review::read(text.as_bytes(), &expect));
 }

@@ -5,7 +5,7 @@ use run_loop::domain::effect::MeasurePoint;
 use run_loop::domain::job::Role;
 use run_loop::domain::severity::Severity;
 
-use crate::world::{Answer, Arbiter, Crew, Deed, Motion, Planned, World, key};
+use crate::world::{Answer, Arbiter, Crew, Deed, Motion, Planned, World, is_same_line, key};
 
 /// How a slot ended a round; a refusal with the claim that it rests on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,12 +43,23 @@ struct Finding {
     key: String,
     /// Whether the slot's own agent raised it, not a fallback.
     by_own: bool,
+    /// Whether it would block by its words and does not, since it came late or was dismissed.
+    lowered: Option<Why>,
     how: How,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Why {
+    Late,
+    Dismissed,
 }
 
 impl Finding {
     fn blocks(&self) -> bool {
-        self.claim.is_some()
+        self.claim.is_some() && self.lowered.is_none()
+    }
+    fn is_ruled(&self) -> bool {
+        matches!(self.how, How::Withdrawn | How::Overruled)
     }
     fn stands(&self) -> bool {
         let settled = matches!(self.how, How::Fixed | How::Withdrawn | How::Overruled);
@@ -68,6 +79,8 @@ struct Model<'a> {
     content: u8,
     claims: Vec<Claim>,
     findings: Vec<Finding>,
+    /// Reports that were valid and read everything: round, slot, content.
+    reports: Vec<(u32, usize, u8)>,
     /// The rounds that closed; `None` where one was void.
     rounds: Vec<Option<Refused>>,
 }
@@ -79,6 +92,7 @@ pub fn exit(world: &World) -> u8 {
         content: world.first_content,
         claims: Vec::new(),
         findings: Vec::new(),
+        reports: Vec::new(),
         rounds: Vec::new(),
     };
     model.run().unwrap_or_else(|exit| exit)
@@ -207,7 +221,8 @@ impl Model<'_> {
         let (mut worked, mut changed) = (false, false);
         let failed_twice = self.rounds.iter().rev().take(2).flatten().count() == 2;
         let planned = crew.planned != Planned::Nobody;
-        let open = |finding: &Finding| finding.how == How::Open;
+        let open =
+            |finding: &Finding| finding.how == How::Open && finding.lowered != Some(Why::Dismissed);
         let blocking_open = |finding: &Finding| finding.how == How::Open && finding.blocks();
         if failed_twice && crew.planner && planned && self.findings.iter().any(blocking_open) {
             changed |= self.step(Role::Refine, before, None)?.1;
@@ -360,7 +375,7 @@ impl Model<'_> {
             .filter(|finding| finding.claim == Some(claim))
             .peekable();
         findings.peek().is_some()
-            && findings.all(|finding| matches!(finding.how, How::Withdrawn | How::Overruled))
+            && findings.all(|finding| finding.is_ruled() || finding.lowered.is_some())
     }
 
     fn bar(&self, content: u8, slot: Option<usize>) -> Option<usize> {
@@ -409,6 +424,16 @@ impl Model<'_> {
                 Answer::NotPass | Answer::NotPassUnexplained | Answer::PassWithBlocker => {
                     return claimed.map_or(Slot::Nothing, Slot::Refuses);
                 }
+                Answer::NotPassNew | Answer::NotPassNewAlone | Answer::NotPassAgain => {
+                    // Where what it found is lowered, nothing of it blocks.
+                    let claim = claimed.filter(|claim| !self.resolved(*claim));
+                    let bar = claim.or_else(|| self.bar(content, Some(slot)));
+                    return bar.map_or(Slot::Passes, Slot::Refuses);
+                }
+                Answer::PassButOpen => {
+                    let bar = claimed.or_else(|| self.bar(content, Some(slot)));
+                    return bar.map_or(Slot::Passes, Slot::Refuses);
+                }
                 Answer::Invalid | Answer::InvalidNotPass => &mut re_ask,
                 Answer::Silent
                 | Answer::ExitsWithPerfectPass
@@ -429,6 +454,31 @@ impl Model<'_> {
         Slot::Nothing
     }
 
+    /// Why what an answer finds on line 1 does not block, if it does not.
+    fn lowered(&self, answer: Answer, slot: usize, round: u32, content: u8) -> Option<Why> {
+        if self.world.slots[slot].checks {
+            return None;
+        }
+        let own = || self.findings.iter().filter(move |it| it.slot == slot);
+        if answer == Answer::NotPassAgain {
+            // On another content it lapses.
+            let same = |it: &&Finding| it.key == format!("{slot} again") && it.content == content;
+            let before = own()
+                .filter(|it| it.lowered.is_none())
+                .filter(same)
+                .last()?;
+            return before.is_ruled().then_some(Why::Dismissed);
+        }
+        if !matches!(answer, Answer::NotPassNew | Answer::NotPassNewAlone) {
+            return None;
+        }
+        let of_slot = |it: &&(u32, usize, u8)| it.1 == slot && it.0 < round;
+        let reports: Vec<_> = self.reports.iter().filter(of_slot).collect();
+        let done = answer == Answer::NotPassNew || own().all(|it| !it.blocks() || it.is_ruled());
+        let late = reports.len() >= 2 && is_same_line(reports.last()?.2, content) && done;
+        late.then_some(Why::Late)
+    }
+
     /// Takes what an answer claims, however it ended.
     fn record(
         &mut self,
@@ -446,10 +496,41 @@ impl Model<'_> {
                 | Answer::KilledWithNotPass
                 | Answer::TimesOutWithNotPass
         );
-        let claims =
-            blocks || matches!(answer, Answer::NotPassUnexplained | Answer::InvalidNotPass);
+        let placed = matches!(
+            answer,
+            Answer::NotPassNew | Answer::NotPassNewAlone | Answer::NotPassAgain
+        );
+        // That something of before is still there is a claim of its own.
+        let held =
+            |finding: &Finding| finding.slot == slot && finding.blocks() && !finding.is_ruled();
+        let keeps = answer == Answer::PassButOpen && self.findings.iter().any(held);
+        if keeps {
+            for finding in &mut self.findings {
+                if finding.slot == slot && finding.blocks() && finding.how == How::Fixed {
+                    finding.how = How::Open;
+                }
+            }
+        }
+        let lowered = self.lowered(answer, slot, round, content);
+        let read_all = placed
+            || matches!(
+                answer,
+                Answer::Pass
+                    | Answer::PassButOpen
+                    | Answer::PassWithBlocker
+                    | Answer::NotPass
+                    | Answer::NotPassUnexplained
+                    | Answer::NotPassLow
+            );
+        if read_all {
+            self.reports.push((round, slot, content));
+        }
+        let claims = blocks
+            || placed
+            || keeps
+            || matches!(answer, Answer::NotPassUnexplained | Answer::InvalidNotPass);
         let claim = claims.then(|| {
-            let covered = answer == Answer::NotPass;
+            let covered = answer == Answer::NotPass || placed;
             self.claims.push(Claim {
                 content,
                 slot,
@@ -457,15 +538,28 @@ impl Model<'_> {
             });
             self.claims.len() - 1
         });
-        let mut raise = |severity: Severity, claim| {
+        let mut raise_as = |key: String, claim, lowered| {
             self.findings.push(Finding {
                 claim,
                 slot,
                 content,
-                key: format!("{} {severity}", key(slot, round, attempt)),
+                key,
                 by_own: rank == 0,
+                lowered,
                 how: How::Open,
             });
+        };
+        match answer {
+            Answer::NotPassAgain => raise_as(format!("{slot} again"), claim, lowered),
+            Answer::NotPassNew | Answer::NotPassNewAlone => {
+                let key = format!("{} {}", key(slot, round, attempt), Severity::Medium);
+                raise_as(key, claim, lowered);
+            }
+            _ => {}
+        }
+        let mut raise = |severity: Severity, claim| {
+            let key = format!("{} {severity}", key(slot, round, attempt));
+            raise_as(key, claim, None);
         };
         if blocks || answer == Answer::NotPassLow {
             raise(Severity::Low, None);

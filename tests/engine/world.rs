@@ -11,14 +11,16 @@ use run_loop::domain::digest::Digest;
 use run_loop::domain::effect::{Done, Effect, MeasurePoint, Outcome, Promotion, ReviewTree};
 use run_loop::domain::evidence::Evidence;
 use run_loop::domain::failure::Failure;
-use run_loop::domain::finding::{Claim, Finding};
-use run_loop::domain::id::{LoopId, RoundNumber};
+use run_loop::domain::finding::{Claim, Disposition, Finding};
+use run_loop::domain::id::{FindingId, LoopId, RoundNumber};
 use run_loop::domain::identity::{Identity, Pin, Remeasured, Tripwire};
 use run_loop::domain::isolation::Isolation;
 use run_loop::domain::job::{
-    AnswerAction, Ended, Job, JobOutcome, Reading, Reply, Review, Role, Ruling, RulingKind, Stored,
+    AnswerAction, Ended, Job, JobOutcome, Prior, Reading, Reply, Review, Role, Ruling, RulingKind,
+    Stored,
 };
 use run_loop::domain::limits::Limits;
+use run_loop::domain::lines::{FileSince, Region, Since};
 use run_loop::domain::oid::Oid;
 use run_loop::domain::path::RepoPath;
 use run_loop::domain::policy::Policy;
@@ -38,6 +40,15 @@ pub enum Answer {
     NotPass,
     NotPassUnexplained,
     NotPassLow,
+    /// NOT PASS with one medium finding on line 1, never raised before, and the word that everything
+    /// of before is done.
+    NotPassNew,
+    /// The same without a word about what was before.
+    NotPassNewAlone,
+    /// NOT PASS with the one finding that its slot always has, on line 1.
+    NotPassAgain,
+    /// PASS, and the word that everything of before is still there.
+    PassButOpen,
     Invalid,
     InvalidNotPass,
     Silent,
@@ -149,6 +160,10 @@ pub fn worlds() -> impl Strategy<Value = World> {
         1 => Just(Answer::NotPass),
         1 => Just(Answer::NotPassUnexplained),
         1 => Just(Answer::NotPassLow),
+        2 => Just(Answer::NotPassNew),
+        1 => Just(Answer::NotPassNewAlone),
+        2 => Just(Answer::NotPassAgain),
+        1 => Just(Answer::PassButOpen),
         2 => Just(Answer::Invalid),
         1 => Just(Answer::InvalidNotPass),
         1 => Just(Answer::Silent),
@@ -528,11 +543,13 @@ impl World {
                     Done::Ok(pin(*content, 0))
                 },
             },
-            Effect::MakeEvidence { round, .. } => Outcome::EvidenceMade {
+            Effect::MakeEvidence {
+                round, pin, since, ..
+            } => Outcome::EvidenceMade {
                 result: if self.evidence_fails_in == Some(round.0) {
                     Done::Err(failed(Code::EvidenceFailed))
                 } else {
-                    Done::Ok(evidence())
+                    Done::Ok(evidence(&pin.identity.tree, since))
                 },
             },
             Effect::OpenTree { round, slot, .. } => Outcome::TreeOpened {
@@ -586,7 +603,15 @@ impl World {
         let mut outcome = if job.role == Role::Review {
             let slot = index(&job.slot).unwrap();
             let answer = self.answer(slot, job.round.0, nth);
-            outcome(answer, &key(slot, job.round.0, nth))
+            let own = findings.iter().filter(|finding| finding.slot == job.slot);
+            let before = own.map(|finding| finding.id).collect();
+            let said = Said {
+                key: key(slot, job.round.0, nth),
+                slot,
+                content: *content,
+                before,
+            };
+            outcome(answer, &said)
         } else {
             self.work(job, nth, findings, content)
         };
@@ -635,7 +660,7 @@ fn index(slot: &SlotName) -> Option<usize> {
 }
 
 pub fn interrupted() -> Outcome {
-    let mut outcome = outcome(Answer::Silent, "");
+    let mut outcome = ended_with(Ended::Interrupted, Reading::Silent);
     outcome.ended = Ended::Interrupted;
     Outcome::JobEnded { outcome }
 }
@@ -695,12 +720,40 @@ fn measure(motion: Motion, mut now: Pin, content: &mut u8) -> Done<Remeasured> {
     })
 }
 
-fn evidence() -> Evidence {
+/// Line 1 of the one file differs between an odd content and an even one.
+pub fn is_same_line(one: u8, other: u8) -> bool {
+    one % 2 == other % 2
+}
+
+fn evidence(now: &Oid, since: &[Oid]) -> Evidence {
+    let content = |tree: &Oid| {
+        (0..=u8::MAX)
+            .find(|content| oid(*content) == *tree)
+            .unwrap()
+    };
+    let region = Region {
+        old: 1,
+        old_count: 1,
+        new: 1,
+        new_count: 1,
+    };
+    let of = |tree: &Oid| {
+        let same = is_same_line(content(tree), content(now));
+        Since {
+            tree: tree.clone(),
+            files: vec![FileSince {
+                old: Some("src".into()),
+                new: Some("src".into()),
+                changed: Some(if same { Vec::new() } else { vec![region] }),
+            }],
+        }
+    };
     Evidence {
         files: Vec::new(),
         parts: Vec::new(),
         diff_sha256: Digest::of(b""),
         files_sha256: Digest::of(b""),
+        since: since.iter().map(of).collect(),
         folder: "/evidence".to_owned(),
     }
 }
@@ -715,14 +768,57 @@ fn claim(severity: Severity, key: &str) -> Claim {
         end_line: None,
         body: String::new(),
         pre_existing: false,
+        blob: None,
+    }
+}
+
+/// What a reviewer speaks about.
+struct Said {
+    key: String,
+    slot: usize,
+    content: u8,
+    /// What its slot found before.
+    before: Vec<FindingId>,
+}
+
+impl Said {
+    fn prior(&self, disposition: Disposition) -> Vec<Prior> {
+        let all = self.before.iter();
+        all.map(|finding| Prior {
+            finding: *finding,
+            disposition,
+            note: "as scripted".to_owned(),
+        })
+        .collect()
+    }
+    /// A claim on line 1 of the one file.
+    fn placed(&self, severity: Severity, title: String) -> Claim {
+        Claim {
+            title,
+            path: Some("src".into()),
+            line: Some(1),
+            blob: Some(oid(self.content)),
+            ..claim(severity, "")
+        }
     }
 }
 
 fn review(verdict: Verdict, coverage: Coverage, findings: Vec<Claim>) -> Reading {
+    reviewed(verdict, coverage, findings, Vec::new())
+}
+
+fn reviewed(
+    verdict: Verdict,
+    coverage: Coverage,
+    findings: Vec<Claim>,
+    prior: Vec<Prior>,
+) -> Reading {
     Reading::Review(Review {
         verdict,
         summary: String::new(),
         findings,
+        prior,
+        plan: Vec::new(),
         coverage,
         receipts: 0,
     })
@@ -740,8 +836,14 @@ fn ended_with(ended: Ended, reading: Reading) -> JobOutcome {
     }
 }
 
-fn outcome(answer: Answer, key: &str) -> JobOutcome {
+fn outcome(answer: Answer, said: &Said) -> JobOutcome {
     use Verdict::{NotPass, Pass};
+    let key = said.key.as_str();
+    let new = |prior| {
+        let title = format!("{key} {}", Severity::Medium);
+        let claims = vec![said.placed(Severity::Medium, title)];
+        reviewed(NotPass, Coverage::Full, claims, prior)
+    };
     let pass = || review(Pass, Coverage::Full, Vec::new());
     let blocker = || vec![claim(Severity::Low, key), claim(Severity::High, key)];
     let not_pass = || review(NotPass, Coverage::Full, blocker());
@@ -761,6 +863,16 @@ fn outcome(answer: Answer, key: &str) -> JobOutcome {
             exited(0),
             review(NotPass, Coverage::Full, vec![claim(Severity::Low, key)]),
         ),
+        Answer::NotPassNew => (exited(0), new(said.prior(Disposition::Fixed))),
+        Answer::NotPassNewAlone => (exited(0), new(Vec::new())),
+        Answer::NotPassAgain => {
+            let claim = said.placed(Severity::High, format!("{} again", said.slot));
+            (exited(0), review(NotPass, Coverage::Full, vec![claim]))
+        }
+        Answer::PassButOpen => {
+            let prior = said.prior(Disposition::Open);
+            (exited(0), reviewed(Pass, Coverage::Full, Vec::new(), prior))
+        }
         Answer::Invalid => (exited(0), invalid(Some(Pass))),
         Answer::InvalidNotPass => (exited(0), invalid(Some(NotPass))),
         Answer::Silent => (exited(0), Reading::Silent),

@@ -50,6 +50,7 @@ fn claim(severity: Severity) -> Claim {
         end_line: None,
         body: String::new(),
         pre_existing: false,
+        blob: None,
     }
 }
 
@@ -184,6 +185,8 @@ fn a_claim_against_the_identity_bars_it_whoever_made_it() {
             round: round.round,
             claim: claim(Severity::High),
             blocking: true,
+            again: None,
+            lowered: None,
             disposition: Disposition::Open,
         });
     });

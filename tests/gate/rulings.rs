@@ -28,6 +28,7 @@ fn claim(title: &str) -> Claim {
         end_line: None,
         body: String::new(),
         pre_existing: false,
+        blob: None,
     }
 }
 
@@ -81,6 +82,8 @@ fn disputed(
             round: round.round,
             claim: claim(title),
             blocking: true,
+            again: None,
+            lowered: None,
             disposition: *disposition,
         });
         let upheld = rules_on(

@@ -175,6 +175,8 @@ impl World {
                 verdict: Verdict::Pass,
                 summary: "All read.".to_owned(),
                 findings: Vec::new(),
+                prior: Vec::new(),
+                plan: Vec::new(),
                 coverage: Coverage::Full,
                 receipts: 1,
             }),
@@ -214,6 +216,9 @@ impl World {
             evidence: evidence(),
             slots,
             findings: Vec::new(),
+            since: Vec::new(),
+            ledger: Vec::new(),
+            reviews: Vec::new(),
             rounds: Vec::new(),
             rulings: Vec::new(),
             plan: None,
@@ -467,6 +472,7 @@ fn evidence() -> Evidence {
         }],
         diff_sha256: Digest::of(b"diff"),
         files_sha256: Digest::of(b"files"),
+        since: Vec::new(),
         folder: format!("/home/{CANARY}/.cache/run-loop/evidence"),
     }
 }

@@ -97,6 +97,7 @@ pub(crate) fn claim() -> Claim {
         end_line: Some(14),
         body: format!("first\n{HOSTILE}\n##[group]x"),
         pre_existing: false,
+        blob: None,
     }
 }
 
@@ -105,6 +106,8 @@ fn review(verdict: Verdict, findings: Vec<Claim>) -> Reading {
         verdict,
         summary: "read it".to_owned(),
         findings,
+        prior: Vec::new(),
+        plan: Vec::new(),
         coverage: Coverage::Full,
         receipts: 1,
     })
@@ -146,6 +149,8 @@ pub(crate) fn reviewed(number: u8, source: &Path) -> Vec<Event> {
         round,
         claim: claim(),
         blocking: true,
+        again: None,
+        lowered: None,
         disposition: Disposition::Open,
     };
     events.extend([

@@ -113,6 +113,7 @@ fn pinned(state: &State, number: RoundNumber, result: &Done<Pin>) -> Option<Even
             round: number,
             pin: pin.clone(),
             receipt_seed,
+            since: state.traced(number, pin),
         },
     ))
 }

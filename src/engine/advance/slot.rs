@@ -73,16 +73,7 @@ fn resolved(
     {
         return None;
     }
-    let overruled = state
-        .findings
-        .iter()
-        .any(|finding| finding.job == *job && finding.disposition == Disposition::Overruled);
-    let by = if overruled {
-        PassedBy::Arbitration
-    } else {
-        PassedBy::Withdrawal
-    };
-    Some((by, *job))
+    Some((state.ground(&state.findings_of(*job)), *job))
 }
 
 /// The slot passes. What its reviewer raised on other content it has answered by that, and that
@@ -230,12 +221,21 @@ fn judge(
     job: JobId,
     outcome: &JobOutcome,
 ) -> Event {
-    if let Some(finding) = unrecorded(state, run, round, slot, job, &outcome.reading) {
+    if let Some(finding) = unrecorded(state, run, round, review, slot, job, &outcome.reading) {
         return Event::FindingRaised {
             finding: Box::new(finding),
         };
     }
-    match verdict::of(outcome, slot.agent_at(place.rank), run.review.fail_on) {
+    if let Some(event) = said_of_earlier(state, review, slot, job, outcome) {
+        return event;
+    }
+    let findings = state.findings_of(job);
+    let agent = slot.agent_at(place.rank);
+    match verdict::of(state, outcome, agent, run.review.fail_on, &findings) {
+        // A PASS beside the word that an earlier finding still holds is none.
+        verdict::Judged::Pass(_) if state.keeps_open(&slot.name, &outcome.reading) => {
+            settle(round, slot, Settlement::NotPassed { job })
+        }
         verdict::Judged::Pass(by) => match state.is_barred(&review.pin, Some(&slot.name)) {
             // A re-ask mends form: it cannot turn a NOT PASS into a PASS.
             Some(bar) => settle(round, slot, Settlement::NotPassed { job: bar.job }),
@@ -249,12 +249,48 @@ fn judge(
     }
 }
 
+/// What a valid report says of an earlier finding of its slot, and is not in the ledger yet: one
+/// that was called fixed still holds; or, in a review of one's own work, it was wrong.
+fn said_of_earlier(
+    state: &State,
+    review: &Review,
+    slot: &Slot,
+    job: JobId,
+    outcome: &JobOutcome,
+) -> Option<Event> {
+    let Reading::Review(said) = &outcome.reading else {
+        return None;
+    };
+    if !outcome.ended.is_success() {
+        return None;
+    }
+    said.prior.iter().find_map(|prior| {
+        let mut findings = state.findings.iter();
+        let finding = findings.find(|finding| finding.id == prior.finding)?;
+        let own = finding.slot == slot.name && finding.job != job && finding.blocking;
+        if !own || state.disposed.contains(&(job, finding.id)) {
+            return None;
+        }
+        let reopens = state.keeps_open(&slot.name, &outcome.reading)
+            && prior.disposition == Disposition::Open
+            && finding.disposition == Disposition::Fixed;
+        let takes_back = state.takes_back(&review.pin, finding, said);
+        (reopens || takes_back).then(|| Event::FindingDisposed {
+            finding: finding.id,
+            disposition: prior.disposition,
+            job,
+            note: prior.note.clone(),
+        })
+    })
+}
+
 /// The next claim of this answer that is not in the ledger yet: claims never vanish, whatever the
 /// report's validity.
 fn unrecorded(
     state: &State,
     run: &RunSpec,
     round: RoundNumber,
+    review: &Review,
     slot: &Slot,
     job: JobId,
     reading: &Reading,
@@ -272,12 +308,20 @@ fn unrecorded(
         .count();
     let claim = claims.get(recorded)?.clone();
     let number = u32::try_from(state.findings.len() + 1).unwrap_or(u32::MAX);
+    let blocks = claim.blocks(run.review.fail_on);
+    let lowered = if blocks {
+        state.lowered(round, review, slot, job, &claim)
+    } else {
+        None
+    };
     Some(Finding {
         id: FindingId(number),
         slot: slot.name.clone(),
         job,
         round,
-        blocking: claim.blocks(run.review.fail_on),
+        blocking: blocks && lowered.is_none(),
+        again: state.repeated(&slot.name, job, &claim),
+        lowered,
         claim,
         disposition: Disposition::Open,
     })

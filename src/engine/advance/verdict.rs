@@ -1,9 +1,11 @@
 //! What one answer says: PASS, NOT PASS, or nothing. Silence is never either.
 
 use crate::domain::agent::{Agent, Contract};
+use crate::domain::finding::Finding;
 use crate::domain::job::{JobOutcome, Reading, Review};
 use crate::domain::severity::Severity;
 use crate::domain::verdict::{Coverage, PassedBy, Verdict};
+use crate::engine::state::State;
 
 /// An answer, judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,18 +19,31 @@ pub(super) enum Judged {
 }
 
 /// Judges an answer: only a valid review of an agent that ended by itself with 0 is a verdict.
-pub(super) fn of(outcome: &JobOutcome, agent: Option<&Agent>, fail_on: Severity) -> Judged {
+/// `findings` are the report's own, as they stand in the ledger.
+pub(super) fn of(
+    state: &State,
+    outcome: &JobOutcome,
+    agent: Option<&Agent>,
+    fail_on: Severity,
+    findings: &[&Finding],
+) -> Judged {
     let Some(agent) = agent.filter(|_| outcome.ended.is_success()) else {
         return Judged::None;
     };
     match &outcome.reading {
-        Reading::Review(review) => judge(review, agent, fail_on),
+        Reading::Review(review) => judge(state, review, agent, fail_on, findings),
         // They answer other questions than a review.
         Reading::Reply { .. } | Reading::Invalid { .. } | Reading::Silent => Judged::None,
     }
 }
 
-fn judge(review: &Review, agent: &Agent, fail_on: Severity) -> Judged {
+fn judge(
+    state: &State,
+    review: &Review,
+    agent: &Agent,
+    fail_on: Severity,
+    findings: &[&Finding],
+) -> Judged {
     let blocks = review.findings.iter().any(|claim| claim.blocks(fail_on));
     let covered = match agent.contract {
         Contract::Json => review.coverage == Coverage::Full,
@@ -40,10 +55,12 @@ fn judge(review: &Review, agent: &Agent, fail_on: Severity) -> Judged {
         Verdict::Pass if !covered => Judged::None,
         Verdict::Pass if agent.is_checks() => Judged::Pass(PassedBy::Checks),
         Verdict::Pass => Judged::Pass(PassedBy::Reviewer),
-        // All findings are below the bar (scenario P02). A reviewer that did not read everything
-        // cannot pass that way either.
-        Verdict::NotPass if !blocks && !review.findings.is_empty() && covered => {
-            Judged::Pass(PassedBy::Threshold)
+        // None of its findings blocks (scenario P02), or those that would are lowered. A reviewer
+        // that did not read everything cannot pass that way either.
+        Verdict::NotPass
+            if !findings.is_empty() && covered && !findings.iter().any(|it| it.blocking) =>
+        {
+            Judged::Pass(state.ground(findings))
         }
         Verdict::NotPass => Judged::NotPass,
     }

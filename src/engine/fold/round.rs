@@ -9,6 +9,7 @@ use crate::domain::evidence::Evidence;
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::Pin;
 use crate::domain::job::{AttemptReason, Job, JobOutcome};
+use crate::domain::oid::Oid;
 use crate::domain::slot::{Slot, SlotName};
 use crate::engine::advance::verdict::claims_not_pass;
 use crate::engine::fold::fault;
@@ -27,7 +28,10 @@ pub(super) fn pinned(state: &mut State, result: &Done<Pin>) {
 
 pub(super) fn gathered(state: &mut State, pin: &Pin, result: &Done<Evidence>) {
     let result = match result {
-        Done::Ok(evidence) => Done::Ok(Arc::new(evidence.clone())),
+        Done::Ok(evidence) => {
+            follow(state, &pin.identity.tree, evidence);
+            Done::Ok(Arc::new(evidence.clone()))
+        }
         Done::Err(failure) => Done::Err(failure.clone()),
     };
     set_stage(
@@ -37,6 +41,23 @@ pub(super) fn gathered(state: &mut State, pin: &Pin, result: &Done<Evidence>) {
             result,
         },
     );
+}
+
+/// Follows the lines that findings cite into the tree that is shown now. What is not found again
+/// has no place any more.
+fn follow(state: &mut State, tree: &Oid, evidence: &Evidence) {
+    if state.shown.as_ref() == Some(tree) {
+        return;
+    }
+    let shown = state.shown.replace(tree.clone());
+    let since = evidence
+        .since
+        .iter()
+        .find(|since| Some(&since.tree) == shown.as_ref());
+    state.places = std::mem::take(&mut state.places)
+        .into_iter()
+        .filter_map(|(finding, place)| Some((finding, place.after(since?)?)))
+        .collect();
 }
 
 pub(super) fn review_opened(state: &mut State) {
@@ -80,7 +101,8 @@ pub(super) fn job_ended(state: &mut State, job: &Job, outcome: &JobOutcome) {
     let fail_on = state.run.as_ref().map(|run| run.review.fail_on);
     let pinned = state.review().map(|review| review.pin.identity.clone());
     if let (Some(fail_on), Some(identity)) = (fail_on, pinned)
-        && claims_not_pass(&outcome.reading, fail_on)
+        && (claims_not_pass(&outcome.reading, fail_on)
+            || state.keeps_open(&job.slot, &outcome.reading))
     {
         state.bars.push(Bar {
             base: identity.base,
@@ -145,13 +167,14 @@ pub(super) fn round_closed(state: &mut State, number: RoundNumber, result: &Roun
         | None => false,
     };
     let review = state.review().cloned();
-    let (pin, slots) = review.map_or_else(
-        || (None, BTreeMap::new()),
-        |review| (Some(review.pin), review.slots),
+    let (pin, evidence, slots) = review.map_or_else(
+        || (None, None, BTreeMap::new()),
+        |review| (Some(review.pin), Some(review.evidence), review.slots),
     );
     state.rounds.push(ClosedRound {
         number,
         pin,
+        evidence,
         slots,
         result: result.clone(),
         untouched,

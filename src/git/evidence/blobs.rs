@@ -26,29 +26,15 @@ pub(super) struct Facts {
 
 /// Asks for the facts of blobs; only those that may be pointers are read.
 pub(super) fn facts(differ: &Differ, oids: &BTreeSet<&Oid>) -> Result<BTreeMap<Oid, Facts>, Error> {
-    let mut known = BTreeMap::new();
-    if oids.is_empty() {
-        return Ok(known);
-    }
-    let command = differ
-        .command()
-        .args([
-            "cat-file",
-            "--batch-check=%(objectname) %(objecttype) %(objectsize)",
-        ])
-        .stdin(lines(oids.iter().copied()));
-    let answer = finish(&command)?;
-    let mut answers = answer.split(|byte| *byte == b'\n');
-    for oid in oids {
-        let line = answers.next().unwrap_or_default();
-        let size = blob_size(line, oid)
-            .ok_or_else(|| Error::answer("git cat-file --batch-check", line))?;
-        let facts = Facts {
-            size,
-            is_lfs_pointer: false,
-        };
-        known.insert((*oid).clone(), facts);
-    }
+    let sizes = sizes(differ, oids)?;
+    let facts = |size| Facts {
+        size,
+        is_lfs_pointer: false,
+    };
+    let mut known: BTreeMap<Oid, Facts> = sizes
+        .into_iter()
+        .map(|(oid, size)| (oid, facts(size)))
+        .collect();
     let small = known
         .iter()
         .filter(|(_, facts)| facts.size <= POINTER_BYTES);
@@ -62,7 +48,49 @@ pub(super) fn facts(differ: &Differ, oids: &BTreeSet<&Oid>) -> Result<BTreeMap<O
 }
 
 fn pointers(differ: &Differ, oids: &BTreeSet<Oid>) -> Result<Vec<Oid>, Error> {
-    let mut found = Vec::new();
+    let bodies = bodies(differ, &oids.iter().collect())?;
+    let pointers = bodies
+        .into_iter()
+        .filter(|(_, body)| POINTER_STARTS.iter().any(|start| body.starts_with(start)));
+    Ok(pointers.map(|(oid, _)| oid).collect())
+}
+
+/// The bytes of the blobs that have at most so many.
+pub(super) fn texts(
+    differ: &Differ,
+    oids: &BTreeSet<&Oid>,
+    cap: u64,
+) -> Result<BTreeMap<Oid, Vec<u8>>, Error> {
+    let sizes = sizes(differ, oids)?;
+    let small = sizes.iter().filter(|(_, size)| *size <= cap);
+    bodies(differ, &small.map(|(oid, _)| oid).collect())
+}
+
+fn sizes(differ: &Differ, oids: &BTreeSet<&Oid>) -> Result<Vec<(Oid, u64)>, Error> {
+    if oids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let command = differ
+        .command()
+        .args([
+            "cat-file",
+            "--batch-check=%(objectname) %(objecttype) %(objectsize)",
+        ])
+        .stdin(lines(oids.iter().copied()));
+    let answer = finish(&command)?;
+    let mut answers = answer.split(|byte| *byte == b'\n');
+    let mut sizes = Vec::new();
+    for oid in oids {
+        let line = answers.next().unwrap_or_default();
+        let size = blob_size(line, oid)
+            .ok_or_else(|| Error::answer("git cat-file --batch-check", line))?;
+        sizes.push(((*oid).clone(), size));
+    }
+    Ok(sizes)
+}
+
+fn bodies(differ: &Differ, oids: &BTreeSet<&Oid>) -> Result<BTreeMap<Oid, Vec<u8>>, Error> {
+    let mut found = BTreeMap::new();
     if oids.is_empty() {
         return Ok(found);
     }
@@ -72,7 +100,7 @@ fn pointers(differ: &Differ, oids: &BTreeSet<Oid>) -> Result<Vec<Oid>, Error> {
             "cat-file",
             "--batch=%(objectname) %(objecttype) %(objectsize)",
         ])
-        .stdin(lines(oids.iter()));
+        .stdin(lines(oids.iter().copied()));
     let answer = finish(&command)?;
     let mut rest = answer.as_slice();
     for oid in oids {
@@ -84,9 +112,7 @@ fn pointers(differ: &Differ, oids: &BTreeSet<Oid>) -> Result<Vec<Oid>, Error> {
             return Err(odd(line));
         };
         let body = rest.get(end + 1..end + 1 + size).ok_or_else(|| odd(line))?;
-        if POINTER_STARTS.iter().any(|start| body.starts_with(start)) {
-            found.push(oid.clone());
-        }
+        found.insert((*oid).clone(), body.to_vec());
         rest = rest.get(end + 2 + size..).ok_or_else(|| odd(line))?;
     }
     Ok(found)

@@ -1,24 +1,138 @@
 //! Blocking claims that no longer stand, and what proves it.
 
 use crate::domain::finding::{Claim, Disposition, Finding};
-use crate::domain::id::JobId;
+use crate::domain::id::RoundNumber;
 use crate::domain::job::{Job, Reading, Reply, Role, Ruling, RulingKind};
+use crate::domain::lines::Since;
+use crate::domain::lowered::{self, Known, Lowered, is_completed};
+use crate::domain::oid::Oid;
 use crate::domain::slot::SlotName;
-use crate::promote::round::ApprovedRound;
+use crate::domain::verdict::Verdict;
+use crate::promote::permit::passing_job;
+use crate::promote::round::{ApprovedRound, EndedJob};
 
-/// The finding that a job's claim became, with the ruling that took its force; `None` where it
-/// stands.
+/// Why a claim that blocks by its words does not stand.
+pub(in crate::promote) enum Settled<'a> {
+    /// A ruling took its force, or that of the claim which it repeats on the same bytes.
+    Ruled {
+        /// The finding that it became.
+        finding: &'a Finding,
+        /// The ruling.
+        ruling: &'a Ruling,
+    },
+    /// It is a late wish, on lines that nobody touched since its slot's last report.
+    Late {
+        /// The finding that it became.
+        finding: &'a Finding,
+    },
+    /// In a review of one's own work it was taken back with a reason.
+    TakenBack,
+}
+
+/// Why a job's claim does not stand; `None` where it does. That it was lowered is not believed: it
+/// must follow from the reports themselves.
 pub(in crate::promote) fn settled<'a>(
     round: &'a ApprovedRound,
-    job: JobId,
+    ended: &EndedJob,
     claim: &Claim,
-) -> Option<(&'a Finding, &'a Ruling)> {
+) -> Option<Settled<'a>> {
+    let job = ended.job.id;
     let mut findings = round
         .findings
         .iter()
         .filter(|finding| finding.job == job && finding.claim == *claim);
     let finding = findings.next()?;
-    Some((finding, ruling(round, finding)?))
+    if let Some(ruling) = ruling(round, finding) {
+        return Some(Settled::Ruled { finding, ruling });
+    }
+    if is_taken_back(round, finding) {
+        return Some(Settled::TakenBack);
+    }
+    let lowered = finding.lowered?;
+    if lowers(round, ended, claim) != Some(lowered) {
+        return None;
+    }
+    match lowered {
+        Lowered::Late => Some(Settled::Late { finding }),
+        Lowered::Dismissed { finding: before } => {
+            let before = round.ledger.iter().find(|it| it.id == before)?;
+            let ruling = ruling(round, before)?;
+            Some(Settled::Ruled { finding, ruling })
+        }
+    }
+}
+
+/// Whether a claim of a valid report is lowered, from the facts of the run.
+fn lowers(round: &ApprovedRound, ended: &EndedJob, claim: &Claim) -> Option<Lowered> {
+    let job = &ended.job;
+    let Reading::Review(said) = &ended.outcome.reading else {
+        return None;
+    };
+    if !ended.outcome.ended.is_success() {
+        return None;
+    }
+    let pin = |number: RoundNumber| {
+        let mut pins = round.rounds.iter();
+        pins.find(|(other, _)| *other == number).map(|(_, pin)| pin)
+    };
+    let slot = round.spec.panel.iter().find(|slot| slot.name == job.slot)?;
+    let reports: Vec<&Oid> = round
+        .reviews
+        .iter()
+        .filter(|other| other.job.slot == job.slot && other.job.round < job.round)
+        .filter(|other| is_completed(&other.outcome))
+        .filter_map(|other| Some(&pin(other.job.round)?.identity.tree))
+        .collect();
+    let findings: Vec<_> = round
+        .ledger
+        .iter()
+        .filter(|finding| finding.slot == job.slot && finding.job != job.id)
+        .filter(|finding| finding.round <= job.round)
+        .map(|finding| {
+            let ruled = ruling(round, finding).map(|_| finding.disposition);
+            (finding, ruled)
+        })
+        .collect();
+    let known = Known {
+        slot,
+        tree: &pin(job.round)?.identity.tree,
+        since: since(round, job.round),
+        reports: &reports,
+        findings: &findings,
+    };
+    known.lowers(claim, said)
+}
+
+/// What became of the lines of earlier trees in a round's.
+fn since(round: &ApprovedRound, number: RoundNumber) -> &[Since] {
+    if number == round.round {
+        return &round.evidence.since;
+    }
+    let mut earlier = round.since.iter();
+    earlier
+        .find(|(other, _)| *other == number)
+        .map_or(&[], |(_, since)| since)
+}
+
+/// Whether a finding on one's own work was taken back on the same content, by the review that
+/// passes its slot.
+pub(super) fn is_taken_back(round: &ApprovedRound, finding: &Finding) -> bool {
+    if finding.slot != SlotName::self_review() || finding.disposition != Disposition::Withdrawn {
+        return false;
+    }
+    let mut slots = round.slots.iter();
+    let passing = slots
+        .find(|settled| settled.slot == finding.slot)
+        .and_then(passing_job);
+    passing.is_some_and(|ended| {
+        let later = ended.job.id != finding.job && ended.outcome.ended.is_success();
+        match &ended.outcome.reading {
+            Reading::Review(said) => {
+                later && said.verdict == Verdict::Pass && lowered::is_taken_back(finding.id, said)
+            }
+            Reading::Reply { .. } | Reading::Invalid { .. } | Reading::Silent => false,
+        }
+    })
 }
 
 /// The ruling that took a finding's force. The ledger alone is not believed: the last job that
@@ -74,8 +188,12 @@ fn may_arbitrate(round: &ApprovedRound, finding: &Finding, job: &Job) -> bool {
     let Some(slot) = spec.panel.iter().find(|slot| slot.name == finding.slot) else {
         return false;
     };
-    let jobs = round.slots.iter().flat_map(|slot| &slot.jobs);
-    let Some(raised) = jobs.into_iter().find(|ended| ended.job.id == finding.job) else {
+    let mut jobs = round
+        .slots
+        .iter()
+        .flat_map(|slot| &slot.jobs)
+        .chain(&round.reviews);
+    let Some(raised) = jobs.find(|ended| ended.job.id == finding.job) else {
         return false;
     };
     let Some(reviewer) = slot.agent_at(raised.job.rank) else {

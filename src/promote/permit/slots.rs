@@ -11,7 +11,8 @@ use crate::domain::job::{Reading, Review, Role, RulingKind};
 use crate::domain::run_spec::{Quorum, ReviewSpec, RunSpec};
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{Coverage, PassedBy, Verdict};
-use crate::promote::permit::{contradiction, ledger, passing_job};
+use crate::promote::permit::ledger::{self, Settled};
+use crate::promote::permit::{contradiction, passing_job};
 use crate::promote::round::{ApprovedRound, EndedJob, SettledSlot};
 
 /// Whether the slot passed; `Ok(false)` where it has no verdict and the quorum may forgive that.
@@ -117,25 +118,28 @@ fn passes_by(
     })
 }
 
-/// By which rulings a NOT PASS passes its slot: each of its blocking findings must be withdrawn or
-/// overruled, and the report must have had full coverage, whatever its contract.
+/// By what a NOT PASS passes its slot: each of its blocking findings must be withdrawn or overruled,
+/// now or before, or late, and the report must have had full coverage, whatever its contract.
 fn passes_by_rulings(round: &ApprovedRound, ended: &EndedJob, review: &Review) -> Option<PassedBy> {
     if review.coverage != Coverage::Full {
         return None;
     }
     let bar = round.spec.review.fail_on;
     let blocking = review.findings.iter().filter(|claim| claim.blocks(bar));
-    let rulings: Vec<RulingKind> = blocking
-        .map(|claim| {
-            let (_, ruling) = ledger::settled(round, ended.job.id, claim)?;
-            Some(ruling.ruling)
-        })
+    let settled: Vec<Settled<'_>> = blocking
+        .map(|claim| ledger::settled(round, ended, claim))
         .collect::<Option<_>>()?;
-    // An overruling is the weaker ground, so that it names the whole.
-    Some(if rulings.contains(&RulingKind::Overruled) {
+    let is = |kind: RulingKind| {
+        let mut settled = settled.iter();
+        settled.any(|it| matches!(it, Settled::Ruled { ruling, .. } if ruling.ruling == kind))
+    };
+    // The weakest ground names the whole.
+    Some(if is(RulingKind::Overruled) {
         PassedBy::Arbitration
-    } else {
+    } else if is(RulingKind::Withdrawn) {
         PassedBy::Withdrawal
+    } else {
+        PassedBy::Threshold
     })
 }
 

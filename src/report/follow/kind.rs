@@ -10,6 +10,7 @@ use crate::domain::failure::Failure;
 use crate::domain::finding::Finding;
 use crate::domain::identity::{Pin, Trip};
 use crate::domain::job::{Ended, Job, JobOutcome, Reading};
+use crate::domain::lowered::Lowered;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::report::public::{Kind, PanelSlot, PublicFinding, UnreviewedFile};
 use crate::report::scope::scope_lines;
@@ -299,6 +300,8 @@ impl From<&Finding> for PublicFinding {
             end_line: claim.end_line,
             body: claim.body.clone(),
             pre_existing: claim.pre_existing,
+            lowered: finding.lowered.map(Lowered::as_str),
+            again: finding.again.map(|first| first.to_string()),
             disposition: finding.disposition,
         }
     }

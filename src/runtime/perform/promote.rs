@@ -8,6 +8,7 @@ use crate::domain::effect::Promotion;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::job::Role;
+use crate::domain::lines::Since;
 use crate::engine::{JobRecord, Phase, Review, Stage, State};
 use crate::promote::{ApprovedRound, EndedJob, Permit, SettledSlot, publish};
 use crate::runtime::clock;
@@ -66,10 +67,7 @@ fn approved(rim: &Rim, state: &State, round: RoundNumber) -> Result<ApprovedRoun
             jobs: ended(jobs).ok_or_else(lacking)?,
         })
     });
-    let ruling = state
-        .jobs
-        .values()
-        .filter(|record| matches!(record.job.role, Role::Readjudicate | Role::Arbitrate));
+    let ruling = [Role::Readjudicate, Role::Arbitrate];
     let earlier = state
         .rounds
         .iter()
@@ -100,10 +98,28 @@ fn approved(rim: &Rim, state: &State, round: RoundNumber) -> Result<ApprovedRoun
             .filter(|finding| same_content(finding.round))
             .cloned()
             .collect(),
+        since: since(state),
+        ledger: state.findings.clone(),
+        reviews: ended(of_roles(state, &[Role::Review])).ok_or_else(lacking)?,
         rounds: earlier.chain([(round, pin.clone())]).collect(),
-        rulings: ended(ruling).ok_or_else(lacking)?,
+        rulings: ended(of_roles(state, &ruling)).ok_or_else(lacking)?,
         plan,
     })
+}
+
+/// The run's jobs of these roles, in the order of their dispatch.
+fn of_roles<'a>(state: &'a State, roles: &'a [Role]) -> impl Iterator<Item = &'a JobRecord> {
+    let jobs = state.jobs.values();
+    jobs.filter(|record| roles.contains(&record.job.role))
+}
+
+/// What became of the lines of earlier trees, as each closed round knew it.
+fn since(state: &State) -> Vec<(RoundNumber, Vec<Since>)> {
+    let rounds = state.rounds.iter().filter_map(|closed| {
+        let evidence = closed.evidence.as_ref()?;
+        Some((closed.number, evidence.since.clone()))
+    });
+    rounds.collect()
 }
 
 /// Jobs with what came back; `None` where one still runs.

@@ -1,11 +1,13 @@
 //! What a reviewer is asked, and how its report is read.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use crate::agent::job_folder::JobFolder;
 use crate::contract::prompt::{self, ReviewPrompt};
-use crate::contract::{Expect, review};
+use crate::contract::{Expect, TextFile, review};
 use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
@@ -18,6 +20,9 @@ use crate::git::object;
 use crate::runtime::perform::job::lacking;
 use crate::runtime::perform::plan;
 use crate::runtime::rim::Rim;
+
+/// Bytes of a file whose lines are looked at; what is larger is not resolved.
+const TEXT_CAP: u64 = 16 << 20;
 
 /// The review of one slot.
 pub(super) struct ReviewTask<'a> {
@@ -75,22 +80,38 @@ impl<'a> ReviewTask<'a> {
         })
     }
     pub(super) fn read(&self, agent: &Agent, report: &[u8]) -> Reading {
+        // A report may cite one file many times.
+        let known: RefCell<HashMap<RepoPath, Option<TextFile>>> = RefCell::default();
+        let text_at = |path: &RepoPath| {
+            let mut known = known.borrow_mut();
+            let found = known.entry(path.clone());
+            found.or_insert_with(|| self.text_at(path)).clone()
+        };
         let expect = Expect {
             contract: agent.contract,
             nonce: &self.job.nonce,
             tree: &self.review.pin.identity.tree,
             evidence: &self.review.evidence,
             fail_on: self.run.review.fail_on,
-            line_count: &|path| self.line_count(path),
+            text_at: &text_at,
         };
         review::read(report, &expect)
     }
 
-    /// How many lines a text file of the snapshot has; `None` where that is not known.
-    fn line_count(&self, path: &RepoPath) -> Option<u32> {
-        let place = format!("{}:{}", self.review.pin.snapshot, path.as_str()?);
-        let blob = object::blob(&self.rim.git, self.rim.store.git_dir(), &place).ok()??;
-        let text = std::str::from_utf8(&blob).ok()?;
-        u32::try_from(text.lines().count()).ok()
+    /// The text file at a path of the snapshot; `None` where there is none, or it is not known.
+    fn text_at(&self, path: &RepoPath) -> Option<TextFile> {
+        let (git, store) = (&self.rim.git, self.rim.store.git_dir());
+        let tree = self.review.pin.identity.tree.as_str();
+        let entry = object::entry(git, store, tree, path.as_str()?).ok()??;
+        let size = entry.size.filter(|_| entry.is_file())?;
+        if size > TEXT_CAP {
+            return None;
+        }
+        let bytes = object::read_blob(git, store, &entry.oid).ok()?;
+        let text = std::str::from_utf8(&bytes).ok()?;
+        Some(TextFile {
+            blob: entry.oid,
+            lines: u32::try_from(text.lines().count()).ok()?,
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Reports: nothing is a verdict that does not carry the job's nonce and tree, and claims of an
 //! invalid report are never softer than what it says.
 
-use run_loop::contract::{Expect, review};
+use run_loop::contract::{Expect, TextFile, review};
 use run_loop::domain::agent::Contract;
 use run_loop::domain::digest::Digest;
 use run_loop::domain::evidence::{ChangedFile, DiffPart, Evidence, FileStatus};
@@ -82,6 +82,7 @@ fn evidence() -> Evidence {
         }],
         diff_sha256: Digest::of(b"diff"),
         files_sha256: Digest::of(b"files"),
+        since: Vec::new(),
         folder: "/evidence".to_owned(),
     }
 }
@@ -97,7 +98,12 @@ fn run(input: &[u8]) {
             tree: &tree,
             evidence: &evidence,
             fail_on: Severity::Medium,
-            line_count: &|_| Some(3),
+            text_at: &|_| {
+                Some(TextFile {
+                    blob: tree.clone(),
+                    lines: 3,
+                })
+            },
         };
         let reading = review::read(input, &expect);
         assert_eq!(reading, review::read(input, &expect), "two readings differ");

@@ -1,0 +1,149 @@
+//! What is known of a slot's earlier words when it speaks again, and what it repeats.
+
+use std::collections::BTreeSet;
+
+use crate::domain::finding::{Claim, Disposition, Finding};
+use crate::domain::id::{FindingId, JobId, RoundNumber};
+use crate::domain::identity::Pin;
+use crate::domain::job::{Reading, Review as Said, Role};
+use crate::domain::lowered::{Known, Lowered, REPORTS, is_completed, is_taken_back};
+use crate::domain::oid::Oid;
+use crate::domain::slot::{Slot, SlotName};
+use crate::domain::verdict::{Coverage, PassedBy, Verdict};
+use crate::engine::ledger::Place;
+use crate::engine::state::{Review, State};
+
+impl State {
+    /// Why a claim of a job does not block, where its words alone would. What an invalid report
+    /// claims, or one of a job that did not end well, is never lowered.
+    pub(super) fn lowered(
+        &self,
+        round: RoundNumber,
+        review: &Review,
+        slot: &Slot,
+        job: JobId,
+        claim: &Claim,
+    ) -> Option<Lowered> {
+        let outcome = self.jobs.get(&job)?.outcome.as_ref()?;
+        let Reading::Review(said) = &outcome.reading else {
+            return None;
+        };
+        if !outcome.ended.is_success() {
+            return None;
+        }
+        let findings: Vec<_> = self
+            .findings
+            .iter()
+            .filter(|finding| finding.slot == slot.name && finding.job != job)
+            .map(|finding| (finding, Self::ruled(finding)))
+            .collect();
+        let known = Known {
+            slot,
+            tree: &review.pin.identity.tree,
+            since: &review.evidence.since,
+            reports: &self.completed(&slot.name, round),
+            findings: &findings,
+        };
+        known.lowers(claim, said)
+    }
+    /// The earlier finding of the slot that a claim repeats: the same words about the same lines,
+    /// wherever these are now.
+    pub(super) fn repeated(&self, slot: &SlotName, job: JobId, claim: &Claim) -> Option<FindingId> {
+        let here = Place::of(claim);
+        let same_place = |finding: &Finding| match &here {
+            Some(here) => self.places.get(&finding.id) == Some(here),
+            None => {
+                claim.line.is_none()
+                    && finding.claim.line.is_none()
+                    && finding.claim.path == claim.path
+            }
+        };
+        let mut findings = self.findings.iter();
+        let earlier = findings.rfind(|finding| {
+            finding.slot == *slot
+                && finding.job != job
+                && finding.claim.is_called_like(claim)
+                && same_place(finding)
+        })?;
+        // The first of them is what all are called by.
+        Some(earlier.again.unwrap_or(earlier.id))
+    }
+    /// Whether a valid report says of an earlier blocking finding of its slot that it still holds,
+    /// which no ruling settled.
+    pub(super) fn keeps_open(&self, slot: &SlotName, reading: &Reading) -> bool {
+        let Reading::Review(said) = reading else {
+            return false;
+        };
+        let open = |id: FindingId| {
+            let mut said = said.prior.iter();
+            said.any(|prior| prior.finding == id && prior.disposition == Disposition::Open)
+        };
+        self.findings.iter().any(|finding| {
+            finding.slot == *slot
+                && finding.blocking
+                && Self::ruled(finding).is_none()
+                && open(finding.id)
+        })
+    }
+    /// Whether a PASS on one's own work takes back what one had found on the very same content: by
+    /// that alone a review of one's own work passes where it did not before (row M-012).
+    pub(super) fn takes_back(&self, pin: &Pin, finding: &Finding, said: &Said) -> bool {
+        let here = self.bars.iter().any(|bar| {
+            bar.job == finding.job
+                && bar.base == pin.identity.base
+                && bar.content_tree == pin.identity.content_tree
+        });
+        let passes = said.verdict == Verdict::Pass && said.coverage == Coverage::Full;
+        here && passes
+            && finding.slot == SlotName::self_review()
+            && finding.disposition == Disposition::Open
+            && is_taken_back(finding.id, said)
+    }
+    /// By what a NOT PASS passes whose findings block no more; the weakest ground names the whole.
+    pub(super) fn ground(&self, findings: &[&Finding]) -> PassedBy {
+        let ruled = findings.iter().filter_map(|finding| match finding.lowered {
+            Some(Lowered::Dismissed { finding }) => {
+                let mut findings = self.findings.iter();
+                Self::ruled(findings.find(|it| it.id == finding)?)
+            }
+            Some(Lowered::Late) => None,
+            None => Self::ruled(finding).filter(|_| finding.blocking),
+        });
+        ruled.fold(PassedBy::Threshold, |by, ruled| {
+            if by == PassedBy::Arbitration || ruled == Disposition::Overruled {
+                PassedBy::Arbitration
+            } else {
+                PassedBy::Withdrawal
+            }
+        })
+    }
+    /// The trees of a slot's completed reports of rounds before this one, oldest first.
+    fn completed(&self, slot: &SlotName, before: RoundNumber) -> Vec<&Oid> {
+        let jobs = self.jobs.values().filter(|record| {
+            let job = &record.job;
+            let completed = record.outcome.as_ref().is_some_and(is_completed);
+            job.role == Role::Review && job.slot == *slot && job.round < before && completed
+        });
+        jobs.filter_map(|record| {
+            let mut rounds = self.rounds.iter();
+            let round = rounds.find(|round| round.number == record.job.round)?;
+            Some(&round.pin.as_ref()?.identity.tree)
+        })
+        .collect()
+    }
+    /// The trees whose lines are to be found again in the round's: the one that was shown last,
+    /// where a finding cites it, and those of slots whose new findings may be late.
+    pub(super) fn traced(&self, round: RoundNumber, pin: &Pin) -> Vec<Oid> {
+        let panel = self.run.iter().flat_map(|run| &run.panel);
+        let late = panel.filter_map(|slot| {
+            let reports = self.completed(&slot.name, round);
+            reports.last().filter(|_| reports.len() >= REPORTS).copied()
+        });
+        let shown = self.shown.iter().filter(|_| !self.places.is_empty());
+        let trees: BTreeSet<&Oid> = late
+            .chain(shown)
+            .filter(|tree| **tree != pin.identity.tree)
+            .collect();
+        trees.into_iter().cloned().collect()
+    }
+}

@@ -1,0 +1,215 @@
+//! What became of earlier findings decides what a reviewer's next words are worth: late wishes are
+//! advisory, what was dismissed does not come back on the same bytes, and what is said to be still
+//! there is.
+
+use crate::stage::{Stage, adds, by_role, implements};
+use crate::support::agents::{finding, quote};
+
+const LINE: [&str; 6] = ["--creator", "ann", "--reviewer", "bob", "--max-rounds", "3"];
+
+/// What a reviewer says in a round: verdict, findings, what became of earlier ones.
+fn says(verdict: &str, findings: &[String], prior: &[(&str, &str)]) -> String {
+    let findings = format!("[{}]", findings.join(","));
+    let prior: Vec<String> = prior
+        .iter()
+        .map(|(id, how)| {
+            format!(r#"{{"finding": "{id}", "disposition": "{how}", "note": "I looked."}}"#)
+        })
+        .collect();
+    let prior = format!(r#", "prior": [{}]"#, prior.join(","));
+    format!(
+        "EXTRA={}; found={}; verdict {} \"${{found//LAST/$(wc -l < src/lib.rs)}}\" | deliver",
+        quote(&prior),
+        quote(&findings),
+        quote(verdict)
+    )
+}
+
+/// A reviewer that speaks by the round.
+fn by_round(rounds: &[String]) -> String {
+    use std::fmt::Write as _;
+    let mut script = String::from("case $RUN_LOOP_JOB_ROUND in\n");
+    for (nth, said) in rounds.iter().enumerate() {
+        writeln!(script, "{})\n{said}\n;;", nth + 1).unwrap();
+    }
+    script.push_str("esac");
+    script
+}
+
+/// Two rounds with a wish each, both granted, and a third one.
+fn third_wish(third: &[String], prior: &[(&str, &str)]) -> Stage {
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        (
+            "correct",
+            &format!("{}; answers fixed | deliver", adds("// as wished")),
+        ),
+    ]);
+    let wish = |title| finding(title, "medium", "src/lib.rs", 1);
+    let reviewer = by_round(&[
+        says("NOT PASS", &[wish("first wish")], &[]),
+        says("NOT PASS", &[wish("second wish")], &[("F-1", "fixed")]),
+        says("NOT PASS", third, prior),
+    ]);
+    Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", &reviewer)]))
+        .ready()
+}
+
+const GRANTED: [(&str, &str); 2] = [("F-1", "fixed"), ("F-2", "fixed")];
+
+/// Design, section 4: after two completed reports, a new finding below high on lines that nobody
+/// touched is advisory (scenario C01).
+#[test]
+fn a_late_wish_is_advisory_and_shown_as_such() {
+    let third = finding("third wish", "medium", "src/lib.rs", 1);
+    let stage = third_wish(&[third], &GRANTED);
+    let ran = stage.run(&LINE);
+    ran.ends(0);
+    assert_eq!(stage.asked().last().unwrap(), "review bob");
+    let sidecar = stage.bench().sidecar("bob");
+    assert_eq!(sidecar["by"], "threshold");
+    assert_eq!(sidecar["verdict"], "NOT PASS");
+    assert_eq!(sidecar["advisory"][0]["finding"], "F-3");
+    assert_eq!(sidecar["advisory"][0]["title"], "third wish");
+    stage.gate_ends(0);
+    let shown = stage.bench().run(&["show", "--findings"]);
+    assert!(
+        shown.stdout.contains("F-3 medium, advisory src/lib.rs:1"),
+        "{}",
+        shown.stdout
+    );
+}
+
+/// S26: what is not surely late blocks: a line that was touched, a place that does not resolve, the
+/// same words as before, and a report that does not say that all of before is done.
+#[test]
+fn what_is_not_surely_late_blocks() {
+    let at = |path, line| vec![finding("third wish", "medium", path, line)];
+    let again = vec![finding("Second  wish!", "medium", "src/lib.rs", 1)];
+    for (third, prior) in [
+        // The last line was written after the last report.
+        (at("src/lib.rs", u32::MAX), &GRANTED[..]),
+        (at("src/nowhere.rs", 1), &GRANTED[..]),
+        (again, &GRANTED[..]),
+        (at("src/lib.rs", 1), &GRANTED[..1]),
+    ] {
+        let third: Vec<String> = third
+            .iter()
+            .map(|found| found.replace(&u32::MAX.to_string(), "LAST"))
+            .collect();
+        let stage = third_wish(&third, prior);
+        let ran = stage.run(&LINE);
+        assert_eq!(ran.code, Some(1), "{third:?} {prior:?}: {}", ran.stderr);
+        stage.promoted_nothing();
+    }
+}
+
+/// A finding that was overruled, and one that is mended elsewhere.
+fn overruled_before(mends: &str) -> Stage {
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        (
+            "correct",
+            &format!(
+                r#"{mends}; block answers answers '[{{"finding": "F-1", "action": "refuted", "note": "It is meant so."}}, {{"finding": "F-2", "action": "fixed", "note": "Mended."}}]' | deliver"#
+            ),
+        ),
+    ]);
+    let disputed = || finding("a matter of taste", "high", "src/lib.rs", 1);
+    let missing = finding("a file is missing", "high", "src/lib.rs", 2);
+    let review = by_round(&[
+        says("NOT PASS", &[disputed(), missing], &[]),
+        says("NOT PASS", &[disputed()], &[("F-2", "fixed")]),
+        says("PASS", &[], &[("F-2", "fixed")]),
+    ]);
+    let reviewer = by_role(&[
+        ("review", &review),
+        ("readjudicate", "rulings upheld 'I think not.' | deliver"),
+    ]);
+    Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &reviewer)
+        .agent("eve", "rulings overruled 'It is taste.' | deliver")
+        .ready()
+}
+
+const WITH_ARBITER: [&str; 8] = [
+    "--creator",
+    "ann",
+    "--reviewer",
+    "bob",
+    "--arbiter",
+    "eve",
+    "--max-rounds",
+    "2",
+];
+
+/// C03: what was dismissed does not come back as a blocker, on the same bytes.
+#[test]
+fn a_dismissed_finding_does_not_come_back() {
+    let stage = overruled_before("echo '// there' > src/there.rs");
+    stage.run(&WITH_ARBITER).ends(0);
+    assert_eq!(
+        stage.asked(),
+        [
+            "implement ann",
+            "review bob",
+            "correct ann",
+            "readjudicate bob",
+            "arbitrate eve",
+            "review bob",
+        ]
+    );
+    let sidecar = stage.bench().sidecar("bob");
+    assert_eq!(sidecar["by"], "arbitration");
+    assert_eq!(sidecar["rulings"][0]["finding"], "F-3");
+    assert_eq!(sidecar["rulings"][0]["note"], "It is taste.");
+    stage.gate_ends(0);
+    let shown = stage.bench().run(&["show", "--findings"]);
+    let line = "F-3 high, dismissed before src/lib.rs:1: a matter of taste (again F-1)";
+    assert!(shown.stdout.contains(line), "{}", shown.stdout);
+}
+
+/// An overruling lapses with the blob that it was made on.
+#[test]
+fn a_dismissed_finding_comes_back_when_its_file_changed() {
+    let stage = overruled_before(&adds("// there"));
+    let ran = stage.run(&WITH_ARBITER);
+    ran.ends(1).with("RL0401");
+    stage.promoted_nothing();
+    let shown = stage.bench().run(&["show", "--findings"]);
+    let line = "F-3 high, blocking src/lib.rs:1: a matter of taste (again F-1)";
+    assert!(shown.stdout.contains(line), "{}", shown.stdout);
+}
+
+/// A PASS beside the word that an earlier finding is still there is none.
+#[test]
+fn a_pass_that_calls_an_earlier_finding_open_is_none() {
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        (
+            "correct",
+            &format!("{}; answers fixed | deliver", adds("// as wished")),
+        ),
+    ]);
+    let wish = finding("a wish", "high", "src/lib.rs", 1);
+    let review = by_round(&[
+        says("NOT PASS", &[wish], &[]),
+        says("PASS", &[], &[("F-1", "open")]),
+    ]);
+    let stage = Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", &review)]))
+        .ready();
+    let ran = stage.run(&["--creator", "ann", "--reviewer", "bob", "--max-rounds", "2"]);
+    ran.ends(1).with("RL0401");
+    stage.promoted_nothing();
+    let shown = stage.bench().run(&["show", "--findings"]);
+    assert!(
+        shown.stdout.contains("open by bob (review)"),
+        "{}",
+        shown.stdout
+    );
+}
