@@ -29,6 +29,7 @@ pub mod environment;
 mod explain;
 mod gate;
 pub mod history;
+mod init;
 mod job;
 mod later;
 pub mod list;
@@ -128,6 +129,7 @@ fn dispatch(
         }
         Some(Command::Agents(args)) => agents::run(&args, environment, format),
         Some(Command::Doctor(args)) => doctor::run(&args, environment, format),
+        Some(Command::Init(args)) => init::run(&args, environment, format),
         Some(Command::Later(command)) => {
             let (name, instead) = command.instead();
             Err(later::command(name, instead.iter().copied()))
@@ -154,6 +156,7 @@ fn format_of(cli: &Cli) -> Option<Format> {
         Some(Command::Skills(SkillsCommand::Install(args))) => args.output.format,
         Some(Command::Agents(args)) => args.output.format,
         Some(Command::Doctor(args)) => args.output.format,
+        Some(Command::Init(args)) => args.output.format,
         Some(
             Command::Config(ConfigCommand::Trust(_))
             | Command::Demo(_)

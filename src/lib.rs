@@ -15,6 +15,7 @@ pub mod domain;
 pub mod engine;
 pub mod gate;
 pub mod git;
+pub mod init;
 pub mod lock;
 pub mod process;
 pub mod promote;

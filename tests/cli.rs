@@ -14,6 +14,8 @@ mod config;
 mod creates;
 #[path = "cli/doctor.rs"]
 mod doctor;
+#[path = "cli/init.rs"]
+mod init;
 #[path = "cli/later.rs"]
 mod later;
 #[path = "cli/machine.rs"]

@@ -14,6 +14,7 @@ pub mod crash;
 pub mod reference;
 pub mod repo;
 pub mod source;
+pub mod terminal;
 
 /// Says that a test could not be run here: past the capture of output, so that it is seen.
 pub fn skipped(why: &str) {

@@ -11,6 +11,7 @@ pub mod control;
 pub mod doctor;
 pub mod gate;
 pub mod history;
+pub mod init;
 pub mod job;
 pub mod later;
 pub mod review;
@@ -80,6 +81,8 @@ pub enum Command {
     Job(job::JobCommand),
     /// List the agent programs that are known, and which of them are here
     Agents(agents::AgentsArgs),
+    /// Write a first run-loop.yaml from what the repository is
+    Init(init::InitArgs),
     /// Check whether a review can run here
     Doctor(doctor::DoctorArgs),
     /// Remove what dead runs left, and nothing else

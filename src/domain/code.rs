@@ -151,6 +151,8 @@ codes! {
     WorktreeNotRemovable = "RL0130", Refused;
     /// A skill cannot be installed.
     SkillBlocked = "RL0131", Refused;
+    /// `run-loop.yaml` was not written.
+    InitRefused = "RL0132", Refused;
     /// The run is over.
     RunIsOver = "RL0140", Refused;
     /// What was asked about a job was not granted.

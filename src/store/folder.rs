@@ -213,6 +213,31 @@ impl Folder {
         })?;
         self.sync()
     }
+    /// Writes a new file so that it is there whole and durable, or not at all; anything there
+    /// already is an error.
+    pub fn write_new(
+        &self,
+        name: impl AsRef<OsStr>,
+        bytes: &[u8],
+        access: Access,
+    ) -> io::Result<()> {
+        let (name, path) = self.place(name.as_ref())?;
+        if let Some(mut file) = self.unnamed(access) {
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            let open = format!("/proc/self/fd/{}", file.as_raw_fd());
+            rustix::fs::linkat(CWD, &*open, &self.file, name, AtFlags::SYMLINK_FOLLOW)
+                .map_err(|error| named(&path, error))?;
+        } else {
+            let mut file = self.exclusive(name, &path, access)?;
+            if let Err(error) = file.write_all(bytes).and_then(|()| file.sync_all()) {
+                // Nothing half written stays; the first error is the one that is told.
+                drop(self.remove_file(name));
+                return Err(error);
+            }
+        }
+        self.sync()
+    }
     /// A file without a name; `None` where it cannot be had, whose reason a named one tells.
     fn unnamed(&self, access: Access) -> Option<File> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;

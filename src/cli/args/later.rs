@@ -6,9 +6,6 @@ use clap::{Args, Subcommand};
 /// A command of a later version.
 #[derive(Debug, Clone, Subcommand)]
 pub enum LaterCommand {
-    /// Set a repository up
-    #[command(hide = true)]
-    Init(Rest),
     /// Follow events
     #[command(hide = true)]
     Events(Rest),
@@ -25,7 +22,6 @@ impl LaterCommand {
     #[must_use]
     pub fn instead(&self) -> (&'static str, &'static [&'static str]) {
         match self {
-            Self::Init(_) => ("init", &["run-loop", "config", "show", "--origin"]),
             Self::Events(_) => ("events", &["run-loop", "log"]),
             Self::Hook(_) => ("hook", &["run-loop", "gate", "--help"]),
             Self::Report(_) => ("report", &["run-loop", "show"]),
