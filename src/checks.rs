@@ -47,7 +47,7 @@ mod output;
 mod report;
 mod rule;
 mod scan;
-mod secret;
+pub(crate) mod secret;
 pub mod setup;
 mod text;
 

@@ -15,6 +15,7 @@ use crate::cli::environment::Environment;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 
+mod activity;
 mod agents;
 pub mod args;
 mod cancel;
@@ -33,6 +34,7 @@ mod init;
 mod job;
 mod later;
 pub mod list;
+mod live;
 mod locate;
 pub mod log;
 mod loop_command;
@@ -104,9 +106,25 @@ fn dispatch(
         }
         Some(Command::Log(args)) => {
             read::with_history(&args.repository, environment, format, |history, out| {
-                log::run(&args, history, out)
+                if args.follow {
+                    log::follow(args.run.as_deref(), environment, history, out)
+                } else {
+                    log::run(&args, history, out)
+                }
             })
         }
+        Some(Command::Events(args)) => read::with_history(
+            &args.repository,
+            environment,
+            Format::Ndjson,
+            |history, out| {
+                if args.follow {
+                    log::follow(args.run.as_deref(), environment, history, out)
+                } else {
+                    log::print(args.run.as_deref(), history, out)
+                }
+            },
+        ),
         Some(Command::Demo(args)) => demo::run(&args, environment),
         Some(Command::DemoAgent(args)) => demo::agent::run(environment, args.edits.as_deref()),
         Some(Command::Config(ConfigCommand::Show(args))) => {
@@ -161,6 +179,7 @@ fn format_of(cli: &Cli) -> Option<Format> {
             Command::Config(ConfigCommand::Trust(_))
             | Command::Demo(_)
             | Command::DemoAgent(_)
+            | Command::Events(_)
             | Command::Schema(_)
             | Command::Explain(_)
             | Command::Completions(_)

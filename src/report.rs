@@ -12,6 +12,7 @@ pub mod follow;
 pub mod human;
 pub mod jobs;
 pub mod ledger;
+pub mod live;
 pub mod ndjson;
 pub mod plans;
 pub mod public;

@@ -33,6 +33,8 @@ mod gate;
 mod history;
 #[path = "main_job/left_behind.rs"]
 mod left_behind;
+#[path = "main_job/live.rs"]
+mod live;
 #[path = "main_job/output.rs"]
 mod output;
 #[path = "main_job/pass.rs"]

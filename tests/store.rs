@@ -24,6 +24,8 @@ mod index;
 mod journal;
 #[path = "store/killed.rs"]
 mod killed;
+#[path = "store/live.rs"]
+mod live;
 #[path = "store/lock.rs"]
 mod lock;
 #[path = "store/read.rs"]

@@ -59,6 +59,8 @@ pub enum Command {
     Show(history::ShowArgs),
     /// Print a run's events
     Log(history::LogArgs),
+    /// Print a run's events for programs, one JSON document per line
+    Events(history::EventsArgs),
     /// See the whole thing work in a throw-away repository, with scripted agents
     Demo(DemoArgs),
     /// The demo's scripted agent, started by the engine.

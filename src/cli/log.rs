@@ -1,45 +1,162 @@
 //! `run-loop log [RUN]`: a run's events, also while it goes on.
 
+use std::collections::BTreeMap;
 use std::io::Write;
+use std::time::Duration;
 
+use crate::cli::activity::Activities;
 use crate::cli::args::Format;
 use crate::cli::args::history::LogArgs;
-use crate::cli::history::{History, write};
+use crate::cli::environment::Environment;
+use crate::cli::history::{History, ReadRun, write};
+use crate::domain::code::Code;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
+use crate::domain::id::{JobId, LoopId};
 use crate::domain::summary::RunState;
 use crate::report::follow::Follower;
-use crate::report::{human, ndjson, time};
+use crate::report::live::Activity;
+use crate::report::{human, ndjson, text, time};
+use crate::runtime::clock;
+
+/// How often a run is read that is followed.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Prints the events so far. For programs: one document per event, also for `json`, since a
-/// list would end only with the run.
+/// list would end only with the run. With `--follow` it goes on until the run ends, or until
+/// nobody drives it any more.
 pub fn run(args: &LogArgs, history: &History<'_>, out: &mut dyn Write) -> Result<Exit, Failure> {
-    let read = history.read(history.choose(args.run.as_deref())?)?;
-    let mut follower = Follower::new(read.run);
-    let start = read.summary.started_at;
-    for entry in &read.entries {
-        let event = follower.next(entry.at, &entry.event);
-        let text = match history.format {
-            Format::Json | Format::Ndjson => ndjson::line(&event)?,
-            Format::Human => {
-                let Some(lines) = human::lines(&event) else {
-                    continue;
-                };
-                let elapsed = time::span(start.unwrap_or(entry.at), entry.at);
-                format!("{elapsed:>7}  {}\n", lines.replace('\n', "\n         "))
-            }
-        };
-        write(out, &text);
-    }
-    if history.format == Format::Human {
-        let report = read.report();
-        let goes_on = read.state == RunState::Running;
-        let text = if goes_on {
-            format!("         {}\n", report.standing())
-        } else {
-            format!("\n{}", report.human())
-        };
-        write(out, &text);
-    }
+    print(args.run.as_deref(), history, out)
+}
+
+/// The same of a run by its name.
+pub(crate) fn print(
+    run: Option<&str>,
+    history: &History<'_>,
+    out: &mut dyn Write,
+) -> Result<Exit, Failure> {
+    let read = history.read(history.choose(run)?)?;
+    let mut printer = Printer::new(read.run, history.format);
+    printer.events(&read, out)?;
+    printer.end(&read, out);
     Ok(Exit::Approved)
+}
+
+/// Prints events until the run stands still.
+pub(crate) fn follow(
+    run: Option<&str>,
+    environment: &Environment,
+    history: &History<'_>,
+    out: &mut dyn Write,
+) -> Result<Exit, Failure> {
+    let run = history.choose(run)?;
+    let mut printer = Printer::new(run, history.format);
+    let clockwork = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .map_err(|error| Failure::new(Code::Internal, format!("no runtime: {error}")))?;
+    let mut activities = None;
+    loop {
+        let read = history.read(run)?;
+        printer.events(&read, out)?;
+        if read.state != RunState::Running {
+            printer.end(&read, out);
+            return Ok(Exit::Approved);
+        }
+        if history.format == Format::Human
+            && let Some(spec) = &read.summary.spec
+        {
+            let cache = environment.cache_root()?;
+            let known = activities
+                .get_or_insert_with(|| Activities::new(&cache, spec, environment.variables()));
+            printer.activities(&read, &known.look(&read.summary), out);
+        }
+        clockwork.block_on(async { tokio::time::sleep(PAUSE).await });
+    }
+}
+
+/// What was printed of a run so far.
+struct Printer {
+    run: LoopId,
+    format: Format,
+    follower: Follower,
+    printed: usize,
+    told: BTreeMap<JobId, String>,
+}
+
+impl Printer {
+    fn new(run: LoopId, format: Format) -> Self {
+        Self {
+            run,
+            format,
+            follower: Follower::new(run),
+            printed: 0,
+            told: BTreeMap::new(),
+        }
+    }
+
+    /// Prints what is new.
+    fn events(&mut self, read: &ReadRun, out: &mut dyn Write) -> Result<(), Failure> {
+        let start = read.summary.started_at;
+        for entry in read.entries.iter().skip(self.printed) {
+            let event = self.follower.next(entry.at, &entry.event);
+            let text = match self.format {
+                Format::Json | Format::Ndjson => ndjson::line(&event)?,
+                Format::Human => {
+                    let Some(lines) = human::lines(&event) else {
+                        continue;
+                    };
+                    let elapsed = time::span(start.unwrap_or(entry.at), entry.at);
+                    format!("{elapsed:>7}  {}\n", lines.replace('\n', "\n         "))
+                }
+            };
+            write(out, &text);
+        }
+        self.printed = read.entries.len();
+        Ok(())
+    }
+
+    /// Prints what each job does, when that is something else than before.
+    fn activities(
+        &mut self,
+        read: &ReadRun,
+        activities: &BTreeMap<JobId, Activity>,
+        out: &mut dyn Write,
+    ) {
+        let start = read.summary.started_at;
+        for record in read.summary.rounds.iter().flat_map(|round| &round.jobs) {
+            let Some(what) = activities
+                .get(&record.job.id)
+                .and_then(|one| one.what.as_ref())
+            else {
+                continue;
+            };
+            if self.told.get(&record.job.id) == Some(what) {
+                continue;
+            }
+            let now = clock::now();
+            let elapsed = time::span(start.unwrap_or(now), now);
+            let line = text::line(what);
+            write(out, &format!("{elapsed:>7}  {}: {line}\n", record.job.slot));
+            self.told.insert(record.job.id, what.clone());
+        }
+    }
+
+    /// Says how the run stands.
+    fn end(&self, read: &ReadRun, out: &mut dyn Write) {
+        if self.format != Format::Human {
+            return;
+        }
+        let report = read.report();
+        let text = match read.state {
+            RunState::Running => format!("         {}\n", report.standing()),
+            RunState::Ended => format!("\n{}", report.human()),
+            RunState::Interrupted => format!(
+                "\n{}\ninterrupted: nobody drives the run any more\nnext: run-loop resume {}\n",
+                report.human(),
+                self.run
+            ),
+        };
+        write(out, &text);
+    }
 }

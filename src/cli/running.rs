@@ -1,9 +1,14 @@
 //! A run in this process: driven to its end, told as it goes, and reported.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::cli::activity::Activities;
 use crate::cli::args::Format;
+use crate::cli::environment::Environment;
+use crate::cli::live::{self, Live};
 use crate::cli::output;
+use crate::domain::agent::AgentKind;
 use crate::domain::code::Code;
 use crate::domain::end::End;
 use crate::domain::event::Event;
@@ -11,6 +16,7 @@ use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::domain::job_view::JobView;
+use crate::domain::run_spec::RunSpec;
 use crate::domain::summary::RunState;
 use crate::engine::{InputKind, State};
 use crate::report::follow::Follower;
@@ -35,9 +41,24 @@ pub(crate) fn to_the_end(
 ) -> Result<Exit, Failure> {
     let run = journal.run();
     let mut teller = Teller::new(run, entries, format);
+    let watched = if let InputKind::Start(spec) = &first {
+        Some(&**spec)
+    } else {
+        teller.follower.summary().spec.as_deref()
+    };
+    if let Some(spec) = watched.filter(|spec| format == Format::Human && is_watchable(spec)) {
+        let activities = Activities::new(&rim.cache, spec, &rim.environment);
+        let environment = Environment::new(rim.environment.clone(), PathBuf::from("/"));
+        teller.live = live::is_wanted(&environment).then(|| Live::start(activities));
+        if let Some(live) = &teller.live {
+            live.update(teller.follower.summary());
+        }
+    }
     let mut state = State::replay(entries.iter().map(|entry| &entry.event));
     let ended = driven(&Arc::new(rim), &mut journal, &mut state, first, &mut teller);
     drop(journal);
+    // Nothing is redrawn below what follows.
+    teller.live = None;
     Index::open(state_folder).record(state_folder, run);
     let summary = teller.follower.summary();
     let folder = state_folder.run_path(run);
@@ -100,6 +121,7 @@ fn driven(
 pub(crate) struct Teller {
     follower: Follower,
     format: Format,
+    live: Option<Live>,
 }
 
 impl Teller {
@@ -109,24 +131,48 @@ impl Teller {
         for entry in entries {
             follower.next(entry.at, &entry.event);
         }
-        Self { follower, format }
+        Self {
+            follower,
+            format,
+            live: None,
+        }
     }
+}
+
+impl Teller {
+    /// Writes to the terminal, above what is redrawn there.
+    fn write(&self, write: impl FnOnce()) {
+        match &self.live {
+            Some(live) => live.above(write),
+            None => write(),
+        }
+    }
+}
+
+/// A person who is asked at the terminal must not be written over.
+fn is_watchable(spec: &RunSpec) -> bool {
+    let agents = spec.panel.iter();
+    let mut agents = agents.flat_map(|slot| std::iter::once(&slot.agent).chain(&slot.fallback));
+    !agents.any(|agent| matches!(agent.kind, AgentKind::Human))
 }
 
 impl Observer for Teller {
     fn note(&mut self, text: &str) {
-        output::note(text);
+        self.write(|| output::note(text));
     }
 
     fn event(&mut self, state: &State, event: &Event) {
         let at = state.stamp.map_or_else(clock::now, |stamp| stamp.at);
         let public = self.follower.next(at, event);
+        if let Some(live) = &self.live {
+            live.update(self.follower.summary());
+        }
         match self.format {
             // The opening line has said it, before anything was made.
             Format::Human | Format::Json if matches!(event, Event::RunStarted { .. }) => {}
             Format::Human | Format::Json => {
                 if let Some(lines) = human::lines(&public) {
-                    output::progress(&lines);
+                    self.write(|| output::progress(&lines));
                 }
             }
             Format::Ndjson => {

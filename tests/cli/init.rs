@@ -3,7 +3,7 @@
 use crate::machine::{Ended, Machine};
 use crate::support::repo::Repo;
 use crate::support::skipped;
-use crate::support::terminal::at_terminal;
+use crate::support::terminal::Terminal;
 
 fn machine() -> Machine {
     let repo = Repo::new();
@@ -131,10 +131,13 @@ fn at_a_terminal_it_asks() {
         let prepare = |command: &mut std::process::Command| {
             machine.prepare(command);
         };
-        let session = at_terminal(prepare, &[program, "init"], 80, machine.repo.root(), typed);
-        let Some(session) = session else {
+        let root = machine.repo.root();
+        let Some(mut terminal) = Terminal::start(prepare, &[program, "init"], 80, root) else {
             return skipped("there is no `script` here");
         };
+        terminal.shows("write run-loop.yaml? [y/N]");
+        terminal.types(typed);
+        let session = terminal.ends();
         assert_eq!(session.code, code, "{typed:?}: {session:?}");
         assert!(
             session.screen.contains("write run-loop.yaml? [y/N]"),

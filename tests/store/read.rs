@@ -61,6 +61,7 @@ fn run_show(place: &Place, run: &str, format: Format) -> Result<String, Failure>
 fn run_log(place: &Place, run: LoopId, format: Format) -> String {
     let args = LogArgs {
         run: Some(run.to_string()),
+        follow: false,
         repository: repository(),
         output: FormatArgs::default(),
     };

@@ -61,10 +61,27 @@ pub struct LogArgs {
     /// A run's id or a unique prefix; default the newest run of this source
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
+    /// Go on until the run ends, and tell what its jobs do meanwhile
+    #[arg(long, short)]
+    pub follow: bool,
     /// The repository.
     #[command(flatten)]
     pub repository: RepositoryArgs,
     /// How output is written.
     #[command(flatten)]
     pub output: FormatArgs,
+}
+
+/// `run-loop events`.
+#[derive(Debug, Clone, Args)]
+pub struct EventsArgs {
+    /// A run's id or a unique prefix; default the newest run of this source
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// Go on until the run ends
+    #[arg(long, short)]
+    pub follow: bool,
+    /// The repository.
+    #[command(flatten)]
+    pub repository: RepositoryArgs,
 }

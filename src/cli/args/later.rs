@@ -6,9 +6,6 @@ use clap::{Args, Subcommand};
 /// A command of a later version.
 #[derive(Debug, Clone, Subcommand)]
 pub enum LaterCommand {
-    /// Follow events
-    #[command(hide = true)]
-    Events(Rest),
     /// Install hooks
     #[command(hide = true)]
     Hook(Rest),
@@ -22,7 +19,6 @@ impl LaterCommand {
     #[must_use]
     pub fn instead(&self) -> (&'static str, &'static [&'static str]) {
         match self {
-            Self::Events(_) => ("events", &["run-loop", "log"]),
             Self::Hook(_) => ("hook", &["run-loop", "gate", "--help"]),
             Self::Report(_) => ("report", &["run-loop", "show"]),
         }

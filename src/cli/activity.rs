@@ -1,0 +1,134 @@
+//! What the jobs of a run do right now, read from what their programs have printed so far.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::agent::activity;
+use crate::agent::environment::Variables;
+use crate::agent::redact::Secrets;
+use crate::checks::secret::SecretRules;
+use crate::domain::agent::{Agent, AgentKind};
+use crate::domain::effect::Effect;
+use crate::domain::id::JobId;
+use crate::domain::job::{Job, Role};
+use crate::domain::profile::Stream;
+use crate::domain::run_spec::RunSpec;
+use crate::domain::summary::Summary;
+use crate::domain::time::Timestamp;
+use crate::report::live::Activity;
+use crate::store::Folder;
+
+/// How much of the end is read: lines of JSON may hold whole files.
+const END: u64 = 64 * 1024;
+
+/// Looks at the jobs of one run.
+#[derive(Debug)]
+pub(super) struct Activities {
+    cache: PathBuf,
+    secrets: Secrets,
+}
+
+impl Activities {
+    /// Where captured output lies, and whose keys must not be shown.
+    pub(super) fn new(cache: &Path, spec: &RunSpec, environment: &Variables) -> Self {
+        let panel = spec.panel.iter();
+        let agents = panel
+            .flat_map(|slot| std::iter::once(&slot.agent).chain(&slot.fallback))
+            .chain(&spec.creator)
+            .chain(&spec.planner)
+            .chain(&spec.arbiter);
+        let names: Vec<String> = agents.flat_map(variables).collect();
+        Self {
+            cache: cache.to_owned(),
+            secrets: Secrets::named(&names, environment),
+        }
+    }
+
+    /// What each job does that goes on.
+    pub(super) fn look(&self, summary: &Summary) -> BTreeMap<JobId, Activity> {
+        let Some(spec) = &summary.spec else {
+            return BTreeMap::new();
+        };
+        let jobs = summary.open.values().filter_map(|effect| match effect {
+            Effect::RunJob { job } => Some(job),
+            Effect::Pin { .. }
+            | Effect::MakeEvidence { .. }
+            | Effect::OpenTree { .. }
+            | Effect::Delegate { .. }
+            | Effect::Measure { .. }
+            | Effect::AwaitJobs { .. }
+            | Effect::Timer { .. }
+            | Effect::Promote { .. }
+            | Effect::Release => None,
+        });
+        jobs.filter_map(|job| Some((job.id, self.of(spec, job)?)))
+            .collect()
+    }
+
+    fn of(&self, spec: &RunSpec, job: &Job) -> Option<Activity> {
+        let stream = match &agent_of(spec, job)?.kind {
+            AgentKind::Command(_) => Stream::Text,
+            AgentKind::Profile(program) => program.profile.stream,
+            // Their commands have folders of their own; a person prints nothing.
+            AgentKind::Checks | AgentKind::Human => return None,
+        };
+        let path = format!("jobs/{}/{}.capture", spec.loop_id, job.id);
+        let capture = Folder::open(&self.cache)
+            .and_then(|cache| cache.descend(Path::new(&path)))
+            .ok()?;
+        let mut file = capture.open_file("stdout").ok()?;
+        let seen = file.metadata().ok()?;
+        let stderr = capture.open_file("stderr").ok();
+        let stderr = stderr.and_then(|file| file.metadata().ok()?.modified().ok());
+        let at = seen.modified().ok().max(stderr)?;
+        file.seek(SeekFrom::Start(seen.len().saturating_sub(END)))
+            .ok()?;
+        let mut end = Vec::new();
+        file.take(END).read_to_end(&mut end).ok()?;
+        let what = activity::last(stream, &end).map(|text| self.shown(&text));
+        Some(Activity {
+            at: timestamp(at),
+            what,
+        })
+    }
+
+    /// The text without keys: those that agents are given, and what looks like one.
+    fn shown(&self, text: &str) -> String {
+        let text = self.secrets.taken_out_of_text(text);
+        SecretRules::embedded().map_or_else(|_| String::new(), |rules| rules.redact(&text))
+    }
+}
+
+/// Variables whose values an agent's output must not show.
+fn variables(agent: &Agent) -> Vec<String> {
+    match &agent.kind {
+        AgentKind::Command(program) => program.env.clone(),
+        AgentKind::Profile(program) => {
+            let keys = program.profile.keys.iter();
+            keys.chain(&program.env).cloned().collect()
+        }
+        AgentKind::Checks | AgentKind::Human => Vec::new(),
+    }
+}
+
+/// Who does a job.
+fn agent_of<'a>(spec: &'a RunSpec, job: &Job) -> Option<&'a Agent> {
+    match job.role {
+        Role::Plan | Role::Refine => spec.planner.as_ref(),
+        Role::Challenge | Role::Implement | Role::Correct | Role::Comply => spec.creator.as_ref(),
+        Role::Arbitrate => spec.arbiter.as_ref(),
+        Role::Readjudicate | Role::Review => {
+            let slot = spec.panel.iter().find(|slot| slot.name == job.slot)?;
+            slot.agent_at(job.rank)
+        }
+    }
+}
+
+fn timestamp(at: SystemTime) -> Timestamp {
+    let millis = at
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |span| span.as_millis());
+    Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
+}
