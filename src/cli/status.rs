@@ -44,7 +44,8 @@ fn human(report: &RunReport, read: &ReadRun, history: &History<'_>) -> String {
     }
     if !report.jobs.is_empty() {
         let jobs = jobs::list(&report.jobs, history.now);
-        said.push_str(&format!("\ndelegated\n{jobs}"));
+        said.push_str("\ndelegated\n");
+        said.push_str(&jobs);
     }
     let aside = read.summary.suspended.as_ref();
     let failure = match &read.summary.end {

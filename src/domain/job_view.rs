@@ -52,7 +52,7 @@ pub fn is_below(all: &[JobView], view: &JobView, ancestor: JobId) -> bool {
                 at = all
                     .iter()
                     .find(|known| known.job == parent)
-                    .and_then(|it| it.parent)
+                    .and_then(|it| it.parent);
             }
         }
     }

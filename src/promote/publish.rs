@@ -110,7 +110,7 @@ fn write_all(
     let name = layout::manifest_name(manifest.loop_id);
     let path = approvals.path().join(&name);
     let (old, bytes) = match existing(&approvals, &name)? {
-        None => (None, manifest_bytes(manifest)?),
+        None => (None, manifest_bytes(&manifest)?),
         Some(found) => {
             let (same, bytes) = compared(manifest, &found, &path)?;
             if !same {
@@ -142,8 +142,8 @@ fn write_all(
 }
 
 /// The manifest's bytes.
-fn manifest_bytes(manifest: Manifest) -> Result<Vec<u8>, Failure> {
-    let bytes = canonical::to_bytes(&manifest).map_err(|error| compose::broken(&error))?;
+fn manifest_bytes(manifest: &Manifest) -> Result<Vec<u8>, Failure> {
+    let bytes = canonical::to_bytes(manifest).map_err(|error| compose::broken(&error))?;
     compose::fits(&layout::manifest_name(manifest.loop_id), &bytes)?;
     Ok(bytes)
 }
@@ -157,13 +157,13 @@ fn compared(mut manifest: Manifest, found: &[u8], path: &Path) -> Result<(bool, 
     if there.loop_id != manifest.loop_id {
         return Err(other_bytes(path));
     }
-    let now = std::mem::replace(&mut manifest.promoted_at, there.promoted_at.clone());
-    let kept = manifest_bytes(manifest.clone())?;
+    let now = std::mem::replace(&mut manifest.promoted_at, there.promoted_at);
+    let kept = manifest_bytes(&manifest)?;
     if kept == found {
         return Ok((true, kept));
     }
     manifest.promoted_at = now;
-    Ok((false, manifest_bytes(manifest)?))
+    Ok((false, manifest_bytes(&manifest)?))
 }
 
 /// Removes a manifest durably.
