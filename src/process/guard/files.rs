@@ -69,11 +69,12 @@ impl CaptureFolder {
             .map_err(|errno| at("made", &path, errno))?;
         Ok(fs_err::File::from_parts(file.into(), path))
     }
-    /// Makes an empty file that can be read alone; it must not exist.
+    /// Makes an empty file to be locked, which must not exist. Some file systems lock only what is
+    /// open both ways.
     pub(crate) fn create_empty(&self, name: &str) -> io::Result<OwnedFd> {
         let flags =
-            OFlags::RDONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        openat(&self.descriptor, name, flags, Mode::RUSR)
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        openat(&self.descriptor, name, flags, Mode::RUSR | Mode::WUSR)
             .map_err(|errno| at("made", self.path.join(name), errno))
     }
     /// Opens a regular file for reading; `None` where there is nothing.
