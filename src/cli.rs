@@ -51,6 +51,7 @@ mod skills_install;
 mod sources;
 pub mod status;
 mod task;
+mod templates;
 mod text_file;
 mod usage;
 pub mod validate;

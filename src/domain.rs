@@ -35,6 +35,7 @@ pub mod slot;
 pub mod spent;
 pub mod sub_jobs;
 pub mod summary;
+pub mod template;
 pub mod time;
 pub mod trouble;
 pub mod verdict;

@@ -29,7 +29,7 @@ pub use delegation::{DelegationRecord, JobStatus, Root};
 pub use fold::fold;
 pub use input::{Input, InputKind};
 pub use invariants::{Violation, check};
-pub use ledger::{Bar, Place};
+pub use ledger::Bar;
 pub use review::{SlotProgress, SlotReview};
 pub use state::{JobRecord, Phase, Review, Stage, State};
 pub use weigh::{Refusal, Weight, weigh};

@@ -7,6 +7,7 @@
 
 pub(crate) mod alternates;
 pub mod base;
+pub mod branches;
 pub(crate) mod capture;
 pub mod config;
 pub mod content;
@@ -17,6 +18,7 @@ pub(crate) mod filter;
 pub(crate) mod index;
 pub mod measure;
 pub mod object;
+pub mod operation;
 pub mod program;
 pub(crate) mod raw_tree;
 pub(crate) mod refuse;

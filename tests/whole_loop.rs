@@ -36,5 +36,7 @@ mod self_review;
 mod stage;
 #[path = "whole_loop/stale.rs"]
 mod stale;
+#[path = "whole_loop/templates.rs"]
+mod templates;
 #[path = "whole_loop/withdrawn.rs"]
 mod withdrawn;

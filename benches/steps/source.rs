@@ -75,6 +75,7 @@ impl Source {
             allow_filters: Vec::new(),
             allow_in_progress: false,
             keep_snapshots: false,
+            templates: Vec::new(),
             roster: Vec::new(),
             wait_open_jobs: false,
             single: None,

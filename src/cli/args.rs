@@ -151,6 +151,8 @@ pub enum SchemaName {
     Sidecar,
     /// What makes promoted reports count
     Manifest,
+    /// The templates of prompts: their names, what each may name, and the built-in texts
+    Templates,
 }
 
 /// `run-loop explain`.

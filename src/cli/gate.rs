@@ -53,7 +53,6 @@ pub(crate) fn run(
 /// The rules that the configuration at a commit states; built-in defaults where it has none.
 fn policy_at(git: &Git, repository: &Repository, commit: &Oid) -> Result<GatePolicy, Failure> {
     let config = validate::base_alone(sources::base_file(git, &repository.git_dir, commit)?)?;
-    rules::built(&config)?;
     let review = rules::review(&config, None, false)?;
     let checks = rules::checks(&config)?;
     let read_base = |path: &str| sources::at_base(git, &repository.git_dir, commit, path);

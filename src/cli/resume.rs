@@ -8,7 +8,7 @@ use crate::cli::args::control::ResumeArgs;
 use crate::cli::environment::{Environment, JOB_ID};
 use crate::cli::history::{History, ReadRun};
 use crate::cli::locate::{Place, locate};
-use crate::cli::{output, running, sources, validate};
+use crate::cli::{output, running, sources, templates, validate};
 use crate::config::load::FILE_NAME;
 use crate::config::rules;
 use crate::domain::code::Code;
@@ -223,7 +223,8 @@ fn same_rules(
         Some(_) | None => true,
     };
     let config = validate::base_alone(file)?;
-    if same_file && rules::policy(&config)? == spec.policy {
+    let templates = templates::read(&config, git, &repository.git_dir, &now)?;
+    if same_file && rules::policy(&config)? == spec.policy && templates == spec.templates {
         return Ok(());
     }
     let message = format!(

@@ -16,6 +16,7 @@ pub(crate) fn run(args: &SchemaArgs) -> Exit {
         SchemaName::Config => config(),
         SchemaName::Sidecar => json!(schemars::schema_for!(Sidecar)),
         SchemaName::Manifest => json!(schemars::schema_for!(Manifest)),
+        SchemaName::Templates => json!({ "templates": contract::prompt::own::known() }),
     };
     output::data(&format!("{schema:#}\n"));
     Exit::Approved

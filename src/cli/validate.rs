@@ -11,7 +11,7 @@ use crate::agent::{command, find};
 use crate::cli::args::review::LoopArgs;
 use crate::cli::environment::Environment;
 use crate::cli::options::{self, Options, PlanOption};
-use crate::cli::{locate, notices, plan_source, sources, text_file};
+use crate::cli::{locate, notices, plan_source, sources, templates, text_file};
 use crate::config::agents;
 use crate::config::roles::{self, Asked, Cast};
 use crate::config::settings::BaseRule;
@@ -72,7 +72,6 @@ pub fn validate(
     let mut layers = sources::sources(environment, &git, &repository, &merge_base)?;
     layers.overrides.clone_from(&options.overrides);
     let config = load(&layers)?;
-    rules::built(&config)?;
     if config.settings.review.base == BaseRule::Ancestor {
         let (given, rule) = (options.base.as_deref(), base::BaseRule::Ancestor);
         base = base::resolve(&git, &repository, given, rule)?;
@@ -122,12 +121,14 @@ pub fn validate(
         allow_filters: args.allow_filter.clone(),
         allow_in_progress: args.allow_in_progress,
         keep_snapshots: args.keep_snapshots,
+        templates: templates::read(&config, &git, &repository.git_dir, &merge_base)?,
         roster: roster(&config, environment, &git, &repository, &merge_base),
         wait_open_jobs: args.wait_open_jobs,
         single: None,
-        config_sha256: config.sha256,
+        config_sha256: config.sha256.clone(),
         engine_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
+    templates::try_out(&config, &spec)?;
     told.extend(notices::plan(&spec));
     told.extend(notices::range(&git, &repository, &spec));
     Ok(Validated {

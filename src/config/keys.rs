@@ -58,7 +58,7 @@ pub const SECTIONS: &[Key] = &[
     key(
         "templates",
         TEXT_OR_NULL,
-        "A folder of prompt templates, read from the base (not yet).",
+        "A folder of prompt templates, read from the base: `run-loop schema templates`.",
     ),
     key("limits", Shape::Map(LIMITS), "Budgets."),
     key(

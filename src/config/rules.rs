@@ -152,29 +152,6 @@ pub fn reports(config: &Config) -> Result<String, Failure> {
     Ok(config.settings.reports.clone())
 }
 
-/// Refuses what is part of the design and not built.
-///
-/// # Errors
-/// `NotBuilt`.
-pub fn built(config: &Config) -> Result<(), Failure> {
-    let later = |key: &str, instead: &str| {
-        let section = key.split('.').collect::<Vec<_>>();
-        let place = config
-            .origin(&section)
-            .map_or_else(String::new, |origin| format!(" ({origin})"));
-        Err(Failure::new(
-            Code::NotBuilt,
-            format!("this version of run-loop does not have `{key}` yet{place}; {instead}"),
-        )
-        .next(["run-loop", "config", "show", "--origin"]))
-    };
-    let settings = &config.settings;
-    if settings.templates.is_some() {
-        return later("templates", "leave it out: the built-in templates work");
-    }
-    Ok(())
-}
-
 fn not_built(config: &Config, key: &str, value: &str, works: &str) -> Failure {
     let place = config
         .origin(&["policy", key])

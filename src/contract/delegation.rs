@@ -8,27 +8,46 @@ use crate::contract::prompt::Error;
 use crate::domain::agent::Agent;
 use crate::domain::id::JobId;
 use crate::domain::sub_jobs::SubJobs;
+use crate::domain::template::Template;
 
-const TABLE: &str = include_str!("../../templates/sub-jobs.md");
-const TEMPLATE: &str = include_str!("../../templates/delegate.md");
+const TABLE: (&str, &str) = ("sub-jobs.md", include_str!("../../templates/sub-jobs.md"));
+const SENTENCE: (&str, &str) = ("delegate.md", include_str!("../../templates/delegate.md"));
+/// The templates by their names.
+pub(super) const TEMPLATES: &[(&str, &str)] = &[SENTENCE, TABLE];
+
+/// What a template of delegation may name; `None` for every other template.
+pub(super) fn names(template: &str) -> Option<&'static [&'static str]> {
+    match template {
+        "delegate.md" => Some(&["job", "agents"]),
+        "sub-jobs.md" => Some(&["rows", "unconfirmed", "unattributed"]),
+        _ => None,
+    }
+}
+
+/// The base's own text of a template, else the built-in one.
+fn text<'a>(own: &'a [Template], (name, built_in): (&str, &'static str)) -> &'a str {
+    let mut own = own.iter();
+    own.find(|template| template.name == name)
+        .map_or(built_in, |template| template.text.as_str())
+}
 
 /// Tells a job how it passes a part of itself on, so that what it delegates can be attributed.
 ///
 /// # Errors
 /// When the template and the values do not fit together.
-pub fn sentence(job: JobId, roster: &[Agent]) -> Result<String, Error> {
+pub fn sentence(own: &[Template], job: JobId, roster: &[Agent]) -> Result<String, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     let names: Vec<&str> = roster.iter().map(|agent| agent.name.as_str()).collect();
     let values = context! { job => job.to_string(), agents => names.join(", ") };
-    Ok(environment.render_str(TEMPLATE, values)?)
+    Ok(environment.render_str(text(own, SENTENCE), values)?)
 }
 
 /// The table for reviewers; empty where there is nothing to tell.
 ///
 /// # Errors
 /// When the template and the values do not fit together.
-pub fn table(sub_jobs: &SubJobs) -> Result<String, Error> {
+pub fn table(own: &[Template], sub_jobs: &SubJobs) -> Result<String, Error> {
     if sub_jobs.rows.is_empty() && sub_jobs.unattributed.is_empty() {
         return Ok(String::new());
     }
@@ -64,7 +83,7 @@ pub fn table(sub_jobs: &SubJobs) -> Result<String, Error> {
         unconfirmed => sub_jobs.unconfirmed,
         unattributed => unattributed.join(", "),
     };
-    Ok(environment.render_str(TABLE, values)?)
+    Ok(environment.render_str(text(own, TABLE), values)?)
 }
 
 #[cfg(test)]
@@ -79,7 +98,7 @@ mod tests {
             seed: [7; 32],
         };
         let job = JobId::mint(&stamp, "job");
-        let text = sentence(job, &[]).unwrap();
+        let text = sentence(&[], job, &[]).unwrap();
         assert_eq!(text.trim().lines().count(), 1);
         assert!(text.contains(&job.to_string()), "{text}");
     }

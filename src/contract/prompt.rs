@@ -3,18 +3,24 @@
 //! A template has no code in it and no name may be missing. What others wrote goes into it as a
 //! value, quoted under the job's mark; it is never read as a template.
 
+pub mod own;
 mod place;
 mod render;
+mod sample;
 mod view;
 mod work;
+
+use std::collections::BTreeMap;
 
 use crate::domain::agent::Agent;
 use crate::domain::digest::is_lower_hex;
 use crate::domain::evidence::Evidence;
 use crate::domain::finding::Finding;
+use crate::domain::id::FindingId;
 use crate::domain::identity::Pin;
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::{Job, Role};
+use crate::domain::lines::Place;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::{Slot, SlotName};
 
@@ -42,6 +48,8 @@ pub struct ReviewPrompt<'a> {
     pub plan: Option<&'a str>,
     /// Findings of earlier rounds, with what became of them.
     pub prior: &'a [Finding],
+    /// Where the lines that they cite are now, as far as these were found again.
+    pub places: &'a BTreeMap<FindingId, Place>,
 }
 
 /// Why there is no prompt. Each of them means that nothing may be asked.
@@ -100,7 +108,7 @@ pub enum Error {
 /// `Tree: <oid>`. Parsed as a report, it is no verdict and claims nothing.
 pub fn review(prompt: &ReviewPrompt<'_>) -> Result<String, Error> {
     check(prompt)?;
-    let text = render::render("review.md", view::review(prompt)?)?;
+    let text = render::render(&prompt.run.templates, "review.md", view::review(prompt)?)?;
     let tree = prompt.pin.identity.tree.as_str();
     check_rendered(&text, Some(&prompt.job.nonce), Some(tree))?;
     Ok(text)

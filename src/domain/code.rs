@@ -197,7 +197,7 @@ codes! {
     CleanupIncomplete = "RL0506", ToolFailed;
     /// A job failed.
     JobFailed = "RL0507", ToolFailed;
-    /// A job left HEAD on another branch.
+    /// A job worked on another branch.
     WorkElsewhere = "RL0508", ToolFailed;
     /// A job left the source in a state that cannot be reviewed.
     SourceLeftUnfit = "RL0509", ToolFailed;

@@ -8,7 +8,7 @@ use crate::domain::end::End;
 use crate::domain::failure::Failure;
 use crate::domain::finding::{Disposition, Finding};
 use crate::domain::id::{EffectId, FindingId, JobId, MessageId, RoundNumber};
-use crate::domain::identity::Trip;
+use crate::domain::identity::{Elsewhere, Trip};
 use crate::domain::job::{AttemptReason, Reply};
 use crate::domain::limits::Allowed;
 use crate::domain::path::RepoPath;
@@ -169,6 +169,9 @@ pub enum Event {
         changed: bool,
         /// Paths that had uncommitted edits before and have lost them.
         lost: Vec<RepoPath>,
+        /// Other branches that hold new commits.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        elsewhere: Vec<Elsewhere>,
     },
     /// A round closed.
     RoundClosed {

@@ -130,6 +130,33 @@ pub struct Remeasured {
     /// content is lost.
     #[serde(default)]
     pub lost: Vec<RepoPath>,
+    /// Other branches that hold new commits; known after a job that may write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<Elsewhere>,
+}
+
+/// A branch beside the one under review, with commits that were not there before a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Elsewhere {
+    /// Its name, without `refs/heads/`.
+    pub branch: String,
+    /// Where it was before; `None` where it is new.
+    pub from: Option<Oid>,
+    /// Where it is now.
+    pub to: Oid,
+}
+
+impl Elsewhere {
+    /// The command that brings its new commits into a working tree.
+    #[must_use]
+    pub fn bring(&self, root: &str) -> Vec<String> {
+        let from = self.from.as_ref().map_or("HEAD", Oid::as_str);
+        let range = format!("{from}..{}", self.to);
+        ["git", "-C", root, "cherry-pick", &range]
+            .map(str::to_owned)
+            .to_vec()
+    }
 }
 
 /// What a comparison of two measurements says.

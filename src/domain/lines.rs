@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::finding::Claim;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 
@@ -88,6 +89,36 @@ impl Since {
             u32::try_from(first).ok()?,
             u32::try_from(last).ok()?,
         ))
+    }
+}
+
+/// Lines of a file in the tree that reviewers were shown last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub path: RepoPath,
+    /// The first line.
+    pub first: u32,
+    /// The last line.
+    pub last: u32,
+}
+
+impl Place {
+    /// What a claim cites, where it resolves.
+    #[must_use]
+    pub fn of(claim: &Claim) -> Option<Self> {
+        claim.blob.as_ref()?;
+        Some(Self {
+            path: claim.path.clone()?,
+            first: claim.line?,
+            last: claim.last_line()?,
+        })
+    }
+    /// Where it is after these changes.
+    #[must_use]
+    pub fn after(&self, since: &Since) -> Option<Self> {
+        let (path, first, last) = since.moved(&self.path, self.first, self.last)?;
+        Some(Self { path, first, last })
     }
 }
 

@@ -4,12 +4,19 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::domain::digest::is_lower_hex;
+use crate::domain::digest::{Digest, is_lower_hex};
 
 /// A full git object id: 40 (SHA-1) or 64 (SHA-256) lower-case hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct Oid(String);
+
+impl From<Digest> for Oid {
+    /// The id of 64 digits that these are, in a repository that names objects by SHA-256.
+    fn from(digest: Digest) -> Self {
+        Self(digest.as_str().to_owned())
+    }
+}
 
 impl Oid {
     /// Reads a full object id; an abbreviation is `None` (scenario S12).

@@ -13,6 +13,7 @@ use crate::domain::oid::Oid;
 use crate::domain::policy::Policy;
 use crate::domain::severity::Severity;
 use crate::domain::slot::Slot;
+use crate::domain::template::Template;
 
 /// A run, as resolved by validation. Paths are absolute paths of this machine.
 #[expect(
@@ -71,6 +72,9 @@ pub struct RunSpec {
     pub allow_in_progress: bool,
     /// Whether snapshots are kept as refs in the user's repository (`--keep-snapshots`).
     pub keep_snapshots: bool,
+    /// Prompt templates of the base, which stand for the built-in ones of their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub templates: Vec<Template>,
     /// Agents that a job may delegate to, by their names in the configuration.
     #[serde(default)]
     pub roster: Vec<Agent>,

@@ -1,12 +1,10 @@
 //! What was claimed and what became of it: which claims still have their force.
 
 use crate::domain::event::RoundResult;
-use crate::domain::finding::{Claim, Disposition, Finding};
+use crate::domain::finding::{Disposition, Finding};
 use crate::domain::id::JobId;
 use crate::domain::identity::Pin;
-use crate::domain::lines::Since;
 use crate::domain::oid::Oid;
-use crate::domain::path::RepoPath;
 use crate::domain::slot::SlotName;
 use crate::engine::state::{ClosedRound, State};
 
@@ -21,36 +19,6 @@ pub struct Bar {
     pub slot: SlotName,
     /// In which job.
     pub job: JobId,
-}
-
-/// Lines of a file in the tree that reviewers were shown last.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The file.
-    pub path: RepoPath,
-    /// The first line.
-    pub first: u32,
-    /// The last line.
-    pub last: u32,
-}
-
-impl Place {
-    /// What a claim cites, where it resolves.
-    #[must_use]
-    pub fn of(claim: &Claim) -> Option<Self> {
-        claim.blob.as_ref()?;
-        Some(Self {
-            path: claim.path.clone()?,
-            first: claim.line?,
-            last: claim.last_line()?,
-        })
-    }
-    /// Where it is after these changes.
-    #[must_use]
-    pub fn after(&self, since: &Since) -> Option<Self> {
-        let (path, first, last) = since.moved(&self.path, self.first, self.last)?;
-        Some(Self { path, first, last })
-    }
 }
 
 impl State {

@@ -6,11 +6,11 @@ use crate::domain::finding::{Claim, Disposition, Finding};
 use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::identity::Pin;
 use crate::domain::job::{Reading, Review as Said, Role};
+use crate::domain::lines::Place;
 use crate::domain::lowered::{Known, Lowered, REPORTS, is_completed, is_taken_back};
 use crate::domain::oid::Oid;
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{Coverage, PassedBy, Verdict};
-use crate::engine::ledger::Place;
 use crate::engine::state::{Review, State};
 
 impl State {

@@ -12,6 +12,7 @@ use crate::domain::finding::Finding;
 use crate::domain::id::{EffectId, FindingId, JobId, MessageId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome};
+use crate::domain::lines::Place;
 use crate::domain::oid::Oid;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
@@ -19,7 +20,7 @@ use crate::domain::time::{Stamp, Timestamp};
 use crate::domain::work::Work;
 use crate::engine::budget::Budget;
 use crate::engine::delegation::DelegationRecord;
-use crate::engine::ledger::{Bar, Place};
+use crate::engine::ledger::Bar;
 use crate::engine::review::SlotReview;
 use crate::engine::work::{ClosedWork, WorkStage};
 

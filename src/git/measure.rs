@@ -69,6 +69,7 @@ fn compare(
         base_rewound,
         head_descends,
         lost,
+        elsewhere: Vec::new(),
     })
 }
 

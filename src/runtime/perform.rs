@@ -17,7 +17,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::code::Code;
-use crate::domain::effect::{Done, Effect, Outcome};
+use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome};
 use crate::domain::failure::Failure;
 use crate::domain::run_spec::RunSpec;
 use crate::engine::State;
@@ -82,8 +82,21 @@ pub(super) async fn perform(
             Outcome::JobsAwaited
         }
         Effect::Timer { until, .. } => timer::perform(until, stop, kill).await,
-        Effect::Measure { pinned, .. } => Outcome::Measured {
-            result: in_thread(move || measure::perform(&rim, run_of(&state)?, &pinned)).await,
+        Effect::Measure {
+            round,
+            point,
+            pinned,
+        } => Outcome::Measured {
+            result: in_thread(move || {
+                let run = run_of(&state)?;
+                match (point, state.work()) {
+                    (MeasurePoint::AfterWork, Some((work, _))) if work.role.writes() => {
+                        measure::after_work(&rim, run, round, work.role, &pinned)
+                    }
+                    _ => measure::perform(&rim, run, &pinned),
+                }
+            })
+            .await,
         },
         Effect::Promote { round } => Outcome::Promoted {
             result: in_thread(move || promote::perform(&rim, &state, round)).await,

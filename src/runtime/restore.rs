@@ -79,7 +79,22 @@ pub(super) fn lost(rim: &Rim, before: &State, events: &[Event], observer: &mut d
         return;
     };
     for event in events {
-        if let Event::WorkClosed { lost, .. } = event {
+        if let Event::WorkClosed {
+            lost, elsewhere, ..
+        } = event
+        {
+            let root = before
+                .run
+                .as_ref()
+                .map_or(".", |run| run.source_root.as_str());
+            for moved in elsewhere {
+                observer.note(&format!(
+                    "the {} job also committed to {}, which is no part of the change; it is brought in by: {}",
+                    work.role.as_str(),
+                    crate::domain::path::RepoPath::from(moved.branch.as_str()),
+                    NextCommand(moved.bring(root))
+                ));
+            }
             for path in lost {
                 let command = NextCommand(restore::command(rim.store.git_dir(), pin, path));
                 observer.note(&format!(

@@ -1,5 +1,7 @@
 //! One change under review, as every test here sees it, and reports written by hand about it.
 
+use std::collections::BTreeMap;
+
 use run_loop::contract::prompt::{self, ReviewPrompt};
 use run_loop::contract::{Expect, TextFile, review};
 use run_loop::domain::agent::{
@@ -12,6 +14,7 @@ use run_loop::domain::id::{FindingId, JobId, LoopId, RoundNumber};
 use run_loop::domain::identity::{Identity, Pin, Tripwire};
 use run_loop::domain::isolation::{EvidenceKind, Isolation};
 use run_loop::domain::job::{AttemptReason, Job, Reading, Review, Role};
+use run_loop::domain::lines::Place;
 use run_loop::domain::oid::Oid;
 use run_loop::domain::path::RepoPath;
 use run_loop::domain::policy::Policy;
@@ -177,6 +180,7 @@ pub(crate) struct World {
     pub(crate) parts: Vec<(String, Vec<u8>)>,
     pub(crate) plan: Option<String>,
     pub(crate) prior: Vec<Finding>,
+    pub(crate) places: BTreeMap<FindingId, Place>,
 }
 
 impl World {
@@ -196,6 +200,7 @@ impl World {
             evidence,
             plan: None,
             prior: Vec::new(),
+            places: BTreeMap::new(),
         }
     }
     pub(crate) fn line_contract() -> Self {
@@ -288,6 +293,7 @@ impl World {
             parts: &self.parts,
             plan: self.plan.as_deref(),
             prior: &self.prior,
+            places: &self.places,
         })
     }
     pub(crate) fn render(&self) -> String {
@@ -442,6 +448,7 @@ fn run(slot: &Slot) -> RunSpec {
         allow_filters: Vec::new(),
         allow_in_progress: false,
         keep_snapshots: false,
+        templates: Vec::new(),
         roster: Vec::new(),
         wait_open_jobs: false,
         single: None,

@@ -2,11 +2,16 @@
 
 use run_loop::contract::prompt::Error;
 use run_loop::domain::agent::AgentKind;
+use run_loop::domain::digest::Digest;
 use run_loop::domain::evidence::ChangedFile;
+use run_loop::domain::id::FindingId;
 use run_loop::domain::isolation::EvidenceKind;
 use run_loop::domain::job::AttemptReason;
+use run_loop::domain::lines::Place;
+use run_loop::domain::lowered::Lowered;
 use run_loop::domain::path::RepoPath;
 use run_loop::domain::run_spec::BaseSpec;
+use run_loop::domain::template::Template;
 
 use crate::fixture::{NONCE, TREE, World, file, oid};
 
@@ -249,5 +254,59 @@ fn the_prompt_asks_for_what_is_read() {
         "version", "nonce", "tree", "verdict", "summary", "receipts", "coverage", "findings",
     ] {
         assert!(prompt.contains(&format!("\n  \"{field}\": ")), "{field}");
+    }
+}
+
+/// Where an earlier finding's lines are now is told; a place that never resolved is repeated as it is.
+#[test]
+fn an_earlier_finding_is_shown_where_its_lines_are_now() {
+    let mut world = World::new();
+    world.prior = [1, 2, 3, 4].map(crate::fixture::finding).to_vec();
+    for finding in &mut world.prior[..3] {
+        finding.claim.blob = Some(oid('b'));
+    }
+    let place = |path: &str, first, last| Place {
+        path: path.into(),
+        first,
+        last,
+    };
+    world.places.insert(FindingId(1), place("a.rs", 7, 7));
+    world.places.insert(FindingId(3), place("b.rs", 17, 19));
+    world.prior[1].lowered = Some(Lowered::Late);
+    world.prior[2].again = Some(FindingId(1));
+    let prompt = world.render();
+    for line in [
+        "| F-1 (reader, high, open) at a.rs:7: Index 1 out of bounds",
+        "| F-2 (reader, high, advisory, open) at a.rs:7, changed since: Index 2 out of bounds",
+        "| F-3 (reader, high, open) at a.rs:7-9, now b.rs:17-19: Index 3 out of bounds (again F-1)",
+        "| F-4 (reader, high, open) at a.rs:7: Index 4 out of bounds",
+    ] {
+        assert!(prompt.contains(line), "{line} in {prompt}");
+    }
+}
+
+/// Every name that a template may use is there in every prompt of its kind.
+#[test]
+fn the_names_of_templates_are_there() {
+    for known in run_loop::contract::prompt::own::known() {
+        if !["review.md", "contract-json.md", "context.md"].contains(&known.name) {
+            continue;
+        }
+        let uses: String = known
+            .names
+            .iter()
+            .map(|name| format!("{{% if {name} %}}{{% endif %}}\n"))
+            .collect();
+        let text = format!("{}{uses}", known.text);
+        for (name, mut world) in World::variants() {
+            world.run.templates = vec![Template {
+                name: known.name.to_owned(),
+                sha256: Digest::of(text.as_bytes()),
+                text: text.clone(),
+            }];
+            world
+                .try_render()
+                .unwrap_or_else(|error| panic!("{name} {}: {error:?}", known.name));
+        }
     }
 }

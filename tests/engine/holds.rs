@@ -215,19 +215,19 @@ fn reviewers_are_told_how_each_sub_job_stands() {
     assert_eq!(told.unconfirmed, 2);
     // What an agent wrote is no markup in a prompt.
     assert_eq!(told.rows[1].reason, "agent_blocked: no ?permission??");
-    let table = run_loop::contract::delegation::table(&told).unwrap();
+    let table = run_loop::contract::delegation::table(&[], &told).unwrap();
     assert_eq!(table.matches("\n| ").count(), 7, "{table}");
     assert!(
         table.contains("2 of them were closed without their own word"),
         "{table}"
     );
     assert!(!table.contains("The rule for them"), "{table}");
-    let nothing = run_loop::contract::delegation::table(&State::default().sub_jobs());
+    let nothing = run_loop::contract::delegation::table(&[], &State::default().sub_jobs());
     assert_eq!(nothing.unwrap(), "");
     let mut alone = told;
     alone.rows.clear();
     alone.unattributed.push(jobs[0]);
-    let table = run_loop::contract::delegation::table(&alone).unwrap();
+    let table = run_loop::contract::delegation::table(&[], &alone).unwrap();
     assert!(
         table.contains(&jobs[0].to_string()) && table.contains("The rule for them"),
         "{table}"

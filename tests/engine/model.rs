@@ -336,14 +336,18 @@ impl Model<'_> {
             }
             break;
         }
-        match world.motion(before, MeasurePoint::AfterWork) {
-            Motion::Still | Motion::Base => {}
+        let motion = world.motion(before, MeasurePoint::AfterWork);
+        match motion {
+            Motion::Still | Motion::Base | Motion::Elsewhere => {}
             Motion::Content(next) => self.content = next,
             Motion::Unholdable => return Err(if writes { 6 } else { 4 }),
             Motion::Switched => return Err(6),
             Motion::Tripped | Motion::GitFails => return Err(5),
         }
         let changed = self.content != pinned;
+        if motion == Motion::Elsewhere && writes && !changed {
+            return Err(6);
+        }
         if role == Role::Implement && !changed && pinned == 0 {
             return Err(6);
         }
@@ -352,7 +356,7 @@ impl Model<'_> {
 
     fn after(&mut self, round: u32, point: MeasurePoint, reviewed: u8) -> After {
         match self.world.motion(round, point) {
-            Motion::Still => After::Still,
+            Motion::Still | Motion::Elsewhere => After::Still,
             Motion::Content(next) => {
                 self.content = next;
                 if next == reviewed {

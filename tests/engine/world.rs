@@ -13,7 +13,7 @@ use run_loop::domain::evidence::Evidence;
 use run_loop::domain::failure::Failure;
 use run_loop::domain::finding::{Claim, Disposition, Finding};
 use run_loop::domain::id::{FindingId, LoopId, RoundNumber};
-use run_loop::domain::identity::{Identity, Pin, Remeasured, Tripwire};
+use run_loop::domain::identity::{Elsewhere, Identity, Pin, Remeasured, Tripwire};
 use run_loop::domain::isolation::Isolation;
 use run_loop::domain::job::{
     AnswerAction, Ended, Job, JobOutcome, Prior, Reading, Reply, Review, Role, Ruling, RulingKind,
@@ -69,6 +69,8 @@ pub enum Motion {
     Tripped,
     /// HEAD is on another branch.
     Switched,
+    /// Another branch holds new commits.
+    Elsewhere,
     /// The source holds something that no snapshot can hold.
     Unholdable,
     GitFails,
@@ -264,6 +266,7 @@ fn crews() -> impl Strategy<Value = Crew> {
         1 => Just(Motion::Unholdable),
         1 => Just(Motion::Tripped),
         1 => Just(Motion::Switched),
+        1 => Just(Motion::Elsewhere),
         1 => Just(Motion::GitFails),
     ];
     (
@@ -393,6 +396,7 @@ impl World {
             allow_filters: Vec::new(),
             allow_in_progress: false,
             keep_snapshots: false,
+            templates: Vec::new(),
             roster: Vec::new(),
             wait_open_jobs: false,
             single: None,
@@ -695,8 +699,14 @@ fn pin(content: u8, trip: u8) -> Pin {
 }
 
 fn measure(motion: Motion, mut now: Pin, content: &mut u8) -> Done<Remeasured> {
+    let mut elsewhere = Vec::new();
     match motion {
         Motion::Still => {}
+        Motion::Elsewhere => elsewhere.push(Elsewhere {
+            branch: "elsewhere".to_owned(),
+            from: None,
+            to: oid(203),
+        }),
         Motion::Content(next) => {
             *content = next;
             now = pin(next, 0);
@@ -717,6 +727,7 @@ fn measure(motion: Motion, mut now: Pin, content: &mut u8) -> Done<Remeasured> {
         base_rewound: false,
         head_descends: true,
         lost: Vec::new(),
+        elsewhere,
     })
 }
 

@@ -200,6 +200,7 @@ impl World {
             base_rewound: false,
             head_descends: true,
             lost: Vec::new(),
+            elsewhere: Vec::new(),
         };
         let panel = vec![reader("security"), checks()];
         let slots = vec![
@@ -442,6 +443,7 @@ fn spec(loop_id: LoopId, tip: &Oid, panel: Vec<Slot>) -> RunSpec {
         allow_filters: Vec::new(),
         allow_in_progress: false,
         keep_snapshots: false,
+        templates: Vec::new(),
         roster: Vec::new(),
         wait_open_jobs: false,
         single: None,

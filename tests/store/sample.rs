@@ -106,6 +106,7 @@ pub(crate) fn spec(number: u8, source: &Path) -> RunSpec {
         allow_filters: Vec::new(),
         allow_in_progress: false,
         keep_snapshots: false,
+        templates: Vec::new(),
         roster: Vec::new(),
         wait_open_jobs: false,
         single: None,

@@ -47,16 +47,75 @@ fn another_branch_is_told_with_the_way_back() {
     stage.promoted_nothing();
 }
 
+const COMMIT: &str = "git -c user.name=a -c user.email=a@b commit -qam sum";
+
+/// HEAD is where it was: the branch with the work is named all the same, and the command brings it.
 #[test]
-fn an_operation_that_is_left_open_is_told() {
+fn a_commit_on_another_branch_is_told_when_the_job_comes_back() {
     let stage = stage(&format!(
-        "{}; git -c user.name=a -c user.email=a@b commit -qam sum; git merge -q --no-commit --no-ff main~0 2>/dev/null; \
-         git rev-parse HEAD > .git/MERGE_HEAD; echo Done. | deliver",
+        "git switch -q -c elsewhere; {}; {COMMIT}; git switch -q feature; echo Done. | deliver",
         adds("// sum")
     ));
     let ran = stage.run(&LINE);
-    assert_ne!(ran.code, Some(0));
+    ran.ends(6).with("RL0508").says("elsewhere");
     stage.promoted_nothing();
+    let next = ran.next();
+    assert_eq!((&*next[0], &*next[3]), ("git", "cherry-pick"));
+    let repo = &stage.bench().repo;
+    let words: Vec<&str> = next[3..].iter().map(String::as_str).collect();
+    repo.git(&words);
+    let source = std::fs::read_to_string(repo.root().join("src/lib.rs")).unwrap();
+    assert!(source.ends_with("// sum\n"), "{source}");
+}
+
+/// What is on the branch under review is reviewed; what else was committed is told beside it. A branch
+/// that only marks a commit of the change is no work elsewhere.
+#[test]
+fn a_second_branch_beside_the_change_is_told() {
+    let stage = stage(&format!(
+        "git branch mark; git switch -q -c elsewhere; {}; {COMMIT}; git switch -q feature; {}; echo Done. | deliver",
+        adds("// more"),
+        adds("// sum")
+    ));
+    let ran = stage.run(&LINE);
+    ran.ends(0).says("also committed to elsewhere");
+    assert!(!ran.stderr.contains("mark"), "{}", ran.stderr);
+}
+
+/// The command ends the operation and takes nothing away.
+#[test]
+fn an_operation_that_is_left_open_is_told_with_what_ends_it() {
+    let merge = format!(
+        "git switch -q -c other main; echo '// theirs' > src/other.rs; git add src; {COMMIT}; git switch -q feature; \
+         git -c user.name=a -c user.email=a@b merge -q --no-commit --no-ff other"
+    );
+    let bisect = "git bisect start > /dev/null 2>&1";
+    for (opens, ends) in [
+        (merge.as_str(), &["merge", "--quit"][..]),
+        (bisect, &["bisect", "reset", "HEAD"]),
+    ] {
+        let stage = stage(&format!(
+            "{opens}; {}; echo Done. | deliver",
+            adds("// sum")
+        ));
+        let ran = stage.run(&LINE);
+        ran.ends(6).with("RL0509");
+        stage.promoted_nothing();
+        let next = ran.next();
+        assert_eq!(next[3..], *ends, "{opens}");
+        let repo = &stage.bench().repo;
+        let before = repo.git(&["diff", "HEAD"]);
+        assert!(before.contains("+// sum"), "{before}");
+        let words: Vec<&str> = next[3..].iter().map(String::as_str).collect();
+        repo.git(&words);
+        assert_eq!(repo.git(&["diff", "HEAD"]), before);
+        let status = repo.git(&["status"]);
+        assert!(
+            !status.contains("bisecting") && !status.contains("merging"),
+            "{status}"
+        );
+        assert!(!repo.root().join(".git/MERGE_HEAD").exists());
+    }
 }
 
 /// Uncommitted work that the job threw away is named with what brings it back.

@@ -163,3 +163,64 @@ fn a_planner_cannot_write_into_the_source_by_its_tree() {
         "{source}"
     );
 }
+
+/// A plan of two items; what the reviewer says of the second in each round.
+fn answered(states: &[(&str, &str)]) -> Stage {
+    use std::fmt::Write as _;
+    let plan = "printf '# Plan\\n\\n## Acceptance\\n\\n1. A sum is there.\\n2. It is tested.\\n'";
+    let planner = by_role(&[("plan", &format!("{plan} | deliver"))]);
+    let creator = by_role(&[
+        ("challenge", "objections '[]' | deliver"),
+        ("implement", &implements("// sum")),
+        (
+            "correct",
+            "echo '// tested' >> src/lib.rs; answers fixed | deliver",
+        ),
+    ]);
+    let mut review = String::from("case $RUN_LOOP_JOB_ROUND in\n");
+    for (nth, (verdict, state)) in states.iter().enumerate() {
+        let plan = format!(
+            r#", "plan": [{{"item": 1, "state": "met"}}, {{"item": 2, "state": "{state}", "note": "I looked for a test."}}], "prior": []"#
+        );
+        let plan = crate::support::agents::quote(&plan);
+        writeln!(
+            review,
+            "{})\nEXTRA={plan}; verdict '{verdict}' '[]' | deliver\n;;",
+            nth + 1
+        )
+        .unwrap();
+    }
+    review.push_str("esac");
+    Stage::new()
+        .agent("pam", &planner)
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", &review)]))
+        .ready()
+}
+
+/// An acceptance item that is not met is a finding like any other: the creator is asked about it.
+#[test]
+fn an_item_that_is_not_met_is_corrected() {
+    let stage = answered(&[("NOT PASS", "not met"), ("PASS", "met")]);
+    stage.run(&LINE).ends(0);
+    let correct = stage.prompt("correct", "ann");
+    for said in [
+        "acceptance item 2 of the plan is not met",
+        "I looked for a test.",
+    ] {
+        assert!(correct.contains(said), "{correct}");
+    }
+    stage.gate_ends(0);
+}
+
+/// What deviates for a reason does not block; what is not met does, beside a PASS too, also when the
+/// reviewer is asked again.
+#[test]
+fn a_pass_with_an_item_that_is_not_met_is_none() {
+    answered(&[("PASS", "deviated")]).run(&LINE).ends(0);
+    let stage = answered(&[("PASS", "not met")]);
+    let line = [&LINE[..], &["--max-rounds", "1"]].concat();
+    let ran = stage.run(&line);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    stage.promoted_nothing();
+}

@@ -1,6 +1,7 @@
 //! M-012, T-020: a creator without reviewers reviews its own work, joined by `checks`.
 
 use crate::stage::{Stage, by_role, implements, looks_for};
+use crate::support::agents::{finding, quote};
 
 #[test]
 fn own_work_that_passes_is_promoted_as_what_it_is() {
@@ -45,4 +46,74 @@ fn changing_ones_mind_about_own_work_is_no_pass() {
     let ran = stage.run(&["--creator", "ann", "--max-rounds", "3"]);
     assert_ne!(ran.code, Some(0), "{}", ran.stderr);
     stage.promoted_nothing();
+}
+
+/// What a creator finds in its own work first, and what it says when it is asked again.
+fn thinks_again(says: &str) -> Stage {
+    let findings = format!(
+        "[{},{}]",
+        finding("a leak", "high", "src/lib.rs", 1),
+        finding("a race", "medium", "src/lib.rs", 2)
+    );
+    let review = format!(
+        "if [ $RUN_LOOP_JOB_ROUND = 1 ]; then verdict 'NOT PASS' {} | deliver; else {says}; fi",
+        quote(&findings)
+    );
+    let creator = by_role(&[("implement", &implements("// begun")), ("review", &review)]);
+    Stage::new().agent("ann", &creator).ready()
+}
+
+fn of_both(first: (&str, &str), second: (&str, &str), verdict: &str) -> String {
+    let prior = format!(
+        r#", "prior": [{{"finding": "F-1", "disposition": "{}", "note": "{}"}}, {{"finding": "F-2", "disposition": "{}", "note": "{}"}}]"#,
+        first.0, first.1, second.0, second.1
+    );
+    format!(
+        "EXTRA={}; verdict '{verdict}' '[]' | deliver",
+        quote(&prior)
+    )
+}
+
+/// M-012, T-020: on the same content, what was found is taken back one by one, with reasons, or stands.
+#[test]
+fn own_findings_are_taken_back_one_by_one() {
+    let says = of_both(
+        ("withdrawn", "It is freed in drop."),
+        ("withdrawn", "There is one thread."),
+        "PASS",
+    );
+    let stage = thinks_again(&says);
+    stage.run(&["--creator", "ann"]).ends(0);
+    assert_eq!(stage.asked(), ["implement ann", "review ann", "review ann"]);
+    assert!(
+        stage
+            .prompt("review", "ann")
+            .contains("stands until you say `withdrawn` of it")
+    );
+    let sidecar = stage.bench().sidecar("self-review");
+    assert_eq!(
+        (&sidecar["by"], &sidecar["round"]),
+        (&"self-review".into(), &2.into())
+    );
+    let shown = stage.bench().run(&["show", "--findings"]);
+    for said in ["withdrawn by ann (review)", "It is freed in drop."] {
+        assert!(shown.stdout.contains(said), "{}", shown.stdout);
+    }
+    stage.gate_ends(0);
+}
+
+#[test]
+fn own_findings_that_are_not_surely_taken_back_stand() {
+    let good = ("withdrawn", "It is freed in drop.");
+    for says in [
+        of_both(good, ("withdrawn", " "), "PASS"),
+        of_both(good, ("fixed", "There is one thread."), "PASS"),
+        of_both(good, ("open", "There is one thread."), "PASS"),
+        of_both(good, good, "NOT PASS"),
+    ] {
+        let stage = thinks_again(&says);
+        let ran = stage.run(&["--creator", "ann", "--max-rounds", "2"]);
+        assert_ne!(ran.code, Some(0), "{says}: {}", ran.stderr);
+        stage.promoted_nothing();
+    }
 }

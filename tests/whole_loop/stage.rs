@@ -39,6 +39,11 @@ impl Stage {
         self.bench = self.bench.map(|bench| bench.spare(name, &agent, keys));
         self
     }
+    /// Adds top-level lines to the configuration at the base.
+    pub(crate) fn config(mut self, lines: &str) -> Self {
+        self.bench = self.bench.map(|bench| bench.config(lines));
+        self
+    }
     pub(crate) fn ready(mut self) -> Self {
         self.bench = self.bench.map(Bench::ready);
         self

@@ -5,7 +5,7 @@ use super::machine::{folder, space};
 use crate::cli::args::doctor::DoctorArgs;
 use crate::cli::environment::Environment;
 use crate::cli::locate::{self, Place};
-use crate::cli::{sources, validate};
+use crate::cli::{sources, templates, validate};
 use crate::config::load::FILE_NAME;
 use crate::config::world::{Programs, World};
 use crate::config::{Config, Sources, agents, load, panel, rules};
@@ -109,7 +109,7 @@ fn configuration(
     let (_, base, _) = validate::resolve_base(&place.git, &place.source, Some(given))?;
     let layers = sources::sources(environment, &place.git, &place.source, &base)?;
     let config = load(&layers)?;
-    rules::built(&config)?;
+    templates::read(&config, &place.git, &place.source.git_dir, &base)?;
     let mut findings = vec![file(&layers, &base)];
     for notice in &config.notices {
         findings.push(Finding::warning(

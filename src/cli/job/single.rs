@@ -141,6 +141,7 @@ fn spec(
         allow_filters: Vec::new(),
         allow_in_progress: false,
         keep_snapshots: false,
+        templates: Vec::new(),
         roster: validate::roster(&config, environment, git, repository, &head),
         wait_open_jobs: false,
         single: None,

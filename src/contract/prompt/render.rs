@@ -4,6 +4,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, Value};
 
 use crate::contract::prompt::Error;
+use crate::domain::template::Template;
 
 macro_rules! templates {
     ($($name:literal,)*) => {
@@ -11,7 +12,8 @@ macro_rules! templates {
     };
 }
 
-const TEMPLATES: &[(&str, &str)] = templates! {
+/// Every template of the prompts themselves, by its name.
+pub(super) const TEMPLATES: &[(&str, &str)] = templates! {
     "review.md",
     "context.md",
     "re-ask.md",
@@ -34,7 +36,13 @@ const TEMPLATES: &[(&str, &str)] = templates! {
     "re-ask-reply.md",
 };
 
-pub(super) fn render(name: &str, values: Value) -> Result<String, Error> {
+/// Renders a template; one of the base's own stands for the built-in one of its name.
+pub(super) fn render(own: &[Template], name: &str, values: Value) -> Result<String, Error> {
+    Ok(environment(own)?.get_template(name)?.render(values)?)
+}
+
+/// All templates, as they include each other.
+pub(super) fn environment(own: &[Template]) -> Result<Environment<'_>, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     let syntax = SyntaxConfig::builder()
@@ -43,8 +51,12 @@ pub(super) fn render(name: &str, values: Value) -> Result<String, Error> {
         .keep_trailing_newline(true)
         .build()?;
     environment.set_syntax(syntax);
+    let built_in = |name: &str| TEMPLATES.iter().any(|(known, _)| *known == name);
     for (name, source) in TEMPLATES {
         environment.add_template(name, source)?;
     }
-    Ok(environment.get_template(name)?.render(values)?)
+    for template in own.iter().filter(|template| built_in(&template.name)) {
+        environment.add_template(&template.name, &template.text)?;
+    }
+    Ok(environment)
 }

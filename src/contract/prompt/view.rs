@@ -1,5 +1,7 @@
 //! The values of the review prompt, in the words of its template.
 
+use std::collections::BTreeMap;
+
 use minijinja::{Value, context};
 
 use crate::contract::judge::COVERAGE_CAP;
@@ -9,8 +11,12 @@ use crate::contract::text::{Mark, inline, of_bytes};
 use crate::domain::agent::{Agent, AgentKind, Contract, ReportChannel};
 use crate::domain::evidence::{ChangedFile, DiffPart, FileStatus, UnreviewedKind};
 use crate::domain::finding::{Claim, Disposition, Finding};
+use crate::domain::id::FindingId;
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::AttemptReason;
+use crate::domain::lines;
+use crate::domain::lowered::Lowered;
+use crate::domain::slot::SlotName;
 
 /// Files named in the prompt of an agent that can open `files.json`.
 const LIST_CAP: usize = 200;
@@ -52,8 +58,10 @@ pub(super) fn review(prompt: &ReviewPrompt<'_>) -> Result<Value, Error> {
             parts => parts,
             instructions => instructions(prompt),
             plan => prompt.plan.map(|plan| mark.quote("plan", plan)),
+            own_work => prompt.slot.name == SlotName::self_review()
+                && prompt.prior.iter().any(|finding| finding.blocking),
             settled => prompt.prior.iter().any(is_settled),
-            prior => (!prompt.prior.is_empty()).then(|| prior(prompt.prior, &mark)),
+            prior => (!prompt.prior.is_empty()).then(|| prior(prompt, &mark)),
             problems => problems(&job.reason),
             contract => match agent.contract {
                 Contract::Json => "contract-json.md",
@@ -205,19 +213,42 @@ fn instructions(prompt: &ReviewPrompt<'_>) -> Vec<Value> {
         .collect()
 }
 
-fn prior(findings: &[Finding], mark: &Mark) -> String {
-    let lines = findings.iter().map(|finding| {
+fn prior(prompt: &ReviewPrompt<'_>, mark: &Mark) -> String {
+    let lines = prompt.prior.iter().map(|finding| {
         let claim = &finding.claim;
         let place = place_of(claim).map(|place| format!(" at {place}"));
         let (id, slot, title) = (finding.id, &finding.slot, inline(&claim.title));
+        let advisory = match finding.lowered {
+            Some(Lowered::Late) => ", advisory",
+            Some(Lowered::Dismissed { .. }) | None => "",
+        };
+        let again = finding
+            .again
+            .map_or_else(String::new, |first| format!(" (again {first})"));
         format!(
-            "{id} ({slot}, {}, {}){}: {title}",
+            "{id} ({slot}, {}{advisory}, {}){}{}: {title}{again}",
             claim.severity,
             disposition(finding.disposition),
-            place.unwrap_or_default()
+            place.unwrap_or_default(),
+            now(finding, prompt.places)
         )
     });
     mark.quote("findings", &lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Where the lines are now that a finding cites, where that is another place than it says.
+fn now(finding: &Finding, places: &BTreeMap<FindingId, lines::Place>) -> String {
+    let Some(then) = lines::Place::of(&finding.claim) else {
+        return String::new();
+    };
+    match places.get(&finding.id) {
+        Some(now) if *now == then => String::new(),
+        Some(lines::Place { path, first, last }) if first == last => {
+            format!(", now {path}:{first}")
+        }
+        Some(lines::Place { path, first, last }) => format!(", now {path}:{first}-{last}"),
+        None => ", changed since".to_owned(),
+    }
 }
 
 /// Whether somebody decided that the finding does not stand.

@@ -57,7 +57,7 @@ pub fn work(prompt: &WorkPrompt<'_>) -> Result<String, Error> {
         Role::Review => return Err(misfit(Role::Review, "has a prompt of its own")),
     };
     check(prompt)?;
-    let text = render::render(template, view::work(prompt))?;
+    let text = render::render(&prompt.run.templates, template, view::work(prompt))?;
     let nonce = answers_in_a_block(prompt.job.role).then_some(prompt.job.nonce.as_str());
     check_rendered(&text, nonce, None)?;
     Ok(text)

@@ -6,7 +6,7 @@ use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::finding::Disposition;
 use crate::domain::id::{FindingId, JobId, RoundNumber};
-use crate::domain::identity::{Pin, Remeasured, Trip};
+use crate::domain::identity::{Elsewhere, Pin, Remeasured, Trip};
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::{
     AnswerAction, AttemptReason, Ended, Job, JobOutcome, Reading, Reply, Role, RulingKind,
@@ -334,6 +334,10 @@ fn close(state: &State, work: &Work, pin: &Pin, job: JobId, measured: &Remeasure
         return fail(Failure::new(Code::TripwireMoved, message).next(log(state)));
     }
     let changed = drift.content_moved;
+    let elsewhere = measured.elsewhere.first();
+    if let Some(first) = elsewhere.filter(|_| work.role.writes() && !changed) {
+        return fail(committed_elsewhere(state, work, first));
+    }
     if work.role == Role::Implement && !changed && pin.is_empty() {
         let message = "the creator ended without changing anything: there is nothing to review";
         return fail(Failure::new(Code::NothingImplemented, message).next(log(state)));
@@ -353,7 +357,23 @@ fn close(state: &State, work: &Work, pin: &Pin, job: JobId, measured: &Remeasure
         reply,
         changed,
         lost: measured.lost.clone(),
+        elsewhere: measured.elsewhere.clone(),
     }
+}
+
+/// HEAD is where it was, and what the job did lies on another branch.
+fn committed_elsewhere(state: &State, work: &Work, moved: &Elsewhere) -> Failure {
+    let root = state
+        .run
+        .as_ref()
+        .map_or(".", |run| run.source_root.as_str());
+    let message = format!(
+        "the {} job of the {} changed nothing here and committed to {} instead; nothing of it was reviewed",
+        work.role.as_str(),
+        work.slot,
+        moved.branch
+    );
+    Failure::new(Code::WorkElsewhere, message).next(moved.bring(root))
 }
 
 /// HEAD is on another branch than before the job: what was written there is not what the run is

@@ -99,7 +99,7 @@ async fn run(
     let submission = &record.submission;
     let mut prompt = rim.artifacts.get(&submission.prompt.sha256)?;
     if !submission.agent.remote {
-        let sentence = sentence(dispatch.job, &run.roster)
+        let sentence = sentence(&run.templates, dispatch.job, &run.roster)
             .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
         prompt.extend_from_slice(sentence.as_bytes());
     }

@@ -396,8 +396,9 @@ impl Assignment<'_> {
     /// of this machine cannot.
     fn sentence(&self) -> Result<String, Failure> {
         let internal = |error: prompt::Error| Failure::new(Code::Internal, error.to_string());
-        let table = table(&self.state.sub_jobs()).map_err(internal)?;
-        let sentence = sentence(self.job.id, &self.run.roster).map_err(internal)?;
+        let table = table(&self.run.templates, &self.state.sub_jobs()).map_err(internal)?;
+        let sentence =
+            sentence(&self.run.templates, self.job.id, &self.run.roster).map_err(internal)?;
         Ok(table + &sentence)
     }
 

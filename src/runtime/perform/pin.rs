@@ -1,12 +1,16 @@
 //! A round or a step of work opens: the source is captured into the review store.
 
+use std::path::PathBuf;
+
+use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::Pin;
 use crate::domain::job::Role;
 use crate::domain::run_spec::RunSpec;
-use crate::git::snapshot;
+use crate::git::{branches, snapshot};
 use crate::runtime::rim::Rim;
+use crate::store::{Access, Folder};
 
 pub(super) fn perform(
     rim: &Rim,
@@ -14,5 +18,32 @@ pub(super) fn perform(
     round: RoundNumber,
     work: Option<Role>,
 ) -> Result<Pin, Failure> {
-    snapshot::pin(&rim.git, &rim.repository, &rim.store, run, round, work)
+    let pin = snapshot::pin(&rim.git, &rim.repository, &rim.store, run, round, work)?;
+    if let Some(role) = work.filter(|role| role.writes()) {
+        let tips = branches::tips(&rim.git, &rim.repository)?;
+        let (folder, name) = tips_file(rim, run, round, role)?;
+        folder
+            .write(&name, &tips, Access::Private)
+            .map_err(|error| unwritable(&error))?;
+    }
+    Ok(pin)
+}
+
+/// Where the branches are kept as they were before a step of work: a folder of ours and a name.
+pub(super) fn tips_file(
+    rim: &Rim,
+    run: &RunSpec,
+    round: RoundNumber,
+    role: Role,
+) -> Result<(Folder, String), Failure> {
+    let relative = PathBuf::from(format!("evidence/{}", run.loop_id));
+    let folder = Folder::open(&rim.cache)
+        .and_then(|cache| cache.make_descend(&relative, Access::Private))
+        .map_err(|error| unwritable(&error))?;
+    Ok((folder, format!("{round}-{}.branches", role.as_str())))
+}
+
+fn unwritable(error: &std::io::Error) -> Failure {
+    let message = format!("the branches before a job cannot be kept: {error}");
+    Failure::new(Code::StateUnwritable, message)
 }

@@ -73,6 +73,7 @@ impl<'a> ReviewTask<'a> {
             parts: &parts,
             plan: plan.as_deref(),
             prior: &self.state.findings,
+            places: &self.state.places,
         })
         .map_err(|error| {
             let message = format!("the prompt of {}: {error}", self.job.slot);
