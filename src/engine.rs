@@ -18,6 +18,7 @@ mod ledger;
 mod lower;
 mod on;
 mod review;
+mod session;
 mod state;
 mod sub_jobs;
 mod weigh;

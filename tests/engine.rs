@@ -20,6 +20,8 @@ mod model;
 mod orders;
 #[path = "engine/prefixes.rs"]
 mod prefixes;
+#[path = "engine/sessions.rs"]
+mod sessions;
 #[path = "engine/table.rs"]
 #[expect(
     clippy::disallowed_methods,

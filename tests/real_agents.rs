@@ -25,5 +25,7 @@ mod program;
 mod review;
 #[path = "real_agents/scripted.rs"]
 mod scripted;
+#[path = "real_agents/sessions.rs"]
+mod sessions;
 #[path = "real_agents/together.rs"]
 mod together;

@@ -91,6 +91,7 @@ async fn job(cache: &Path, tree: &Path) {
         evidence: EvidenceKind::ReviewTree,
         deadline: Timestamp::from_millis(0),
         budget: 600,
+        session: run_loop::domain::job::SessionUse::New,
     };
     let id = LoopId::parse(LOOP).expect("an id");
     let folder = JobFolder::create(cache, id, job.id, b"Review this.\n", None).expect("a folder");

@@ -30,6 +30,8 @@ pub enum Event {
         model: Option<String>,
         /// The program's version.
         version: Option<String>,
+        /// The folder that it says it works in.
+        directory: Option<String>,
     },
     /// The model said something.
     Message {

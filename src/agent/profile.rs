@@ -18,7 +18,8 @@ use crate::domain::agent::{Agent, CommandAgent, ProfileAgent, ReportChannel};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::job::Ended;
-use crate::domain::profile::{Start, WorksIn};
+use crate::domain::profile::{Profile, Start, WorksIn};
+use crate::domain::spent::Spent;
 use crate::domain::trouble::Trouble;
 use crate::process::guard::GuardProgram;
 use crate::process::supervise::Supervised;
@@ -49,6 +50,17 @@ pub struct Dispatch<'a> {
     pub budget: std::time::Duration,
     /// The program that guards it.
     pub guard: &'a GuardProgram,
+    /// The session that it continues.
+    pub continues: Option<Continued<'a>>,
+}
+
+/// A session of the program's that a job continues.
+#[derive(Debug, Clone, Copy)]
+pub struct Continued<'a> {
+    /// The program's own id of it.
+    pub id: &'a str,
+    /// What was used in it before, as far as that is known.
+    pub before: &'a Spent,
 }
 
 /// Runs the job to its end and reads what it handed over.
@@ -64,9 +76,11 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
         budget,
         guard,
         may_write,
+        continues,
     } = *dispatch;
-    let started = as_command(program, may_write, environment);
-    let besides = match besides(program, may_write, folder, tree) {
+    let started = as_command(program, may_write, continues.is_some(), environment);
+    let id = continues.map(|continued| continued.id);
+    let besides = match besides(program, may_write, folder, tree, id) {
         Ok(besides) => besides,
         Err(failure) => return Dispatched::not_started(failure),
     };
@@ -81,8 +95,10 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
         guard,
         budget,
     };
+    let directory = besides.directory.as_deref().or(tree);
+    let directory = directory.map(Path::to_path_buf);
     match command::run(&as_command, &besides, stop).await {
-        Ok(done) => read(program, done, environment),
+        Ok(done) => read(program, done, environment, directory.as_deref(), continues),
         Err(failure) => Dispatched::not_started(failure),
     }
 }
@@ -95,9 +111,11 @@ pub async fn taken_over(
     program: &ProfileAgent,
     folder: &JobFolder,
     environment: &Variables,
+    continues: Option<Continued<'_>>,
 ) -> std::io::Result<Option<Dispatched>> {
     let done = command::recovered(folder, OUTPUT_CAP).await?;
-    Ok(done.map(|done| read(program, done, environment)))
+    // Where it stood is not known any more, so nobody continues its session.
+    Ok(done.map(|done| read(program, done, environment, None, continues)))
 }
 
 /// The parts of a profile that a job gets, in the order of its arguments.
@@ -112,7 +130,12 @@ fn starts(program: &ProfileAgent, may_write: bool) -> [&Start; 2] {
 }
 
 /// The program and its arguments, with what names them.
-fn as_command(program: &ProfileAgent, may_write: bool, environment: &Variables) -> CommandAgent {
+fn as_command(
+    program: &ProfileAgent,
+    may_write: bool,
+    continues: bool,
+    environment: &Variables,
+) -> CommandAgent {
     let profile = &program.profile;
     let mut args: Vec<String> = Vec::new();
     for start in starts(program, may_write) {
@@ -125,6 +148,9 @@ fn as_command(program: &ProfileAgent, may_write: bool, environment: &Variables) 
         args.extend(profile.effort.iter().cloned());
     }
     args.extend(program.args.iter().cloned());
+    if continues {
+        args.extend(profile.session.resume.iter().cloned());
+    }
     args.extend(profile.last.iter().cloned());
     // What the user named must be set; what the profile knows is passed on where it is.
     let known = profile.env.iter().chain(&profile.keys);
@@ -144,6 +170,7 @@ fn besides(
     may_write: bool,
     folder: &JobFolder,
     tree: Option<&Path>,
+    session: Option<&str>,
 ) -> Result<Besides, Failure> {
     let starts = starts(program, may_write);
     let (evidence, prompt) = (folder.evidence(), folder.prompt());
@@ -160,6 +187,7 @@ fn besides(
     let own = files.clone();
     let known: Vec<(&'static str, OsString)> = vec![
         ("{files}", files.into_os_string()),
+        ("{session}", session.unwrap_or_default().into()),
         ("{model}", program.model.clone().unwrap_or_default().into()),
         (
             "{effort}",
@@ -189,8 +217,14 @@ fn besides(
     })
 }
 
-/// Reads what the program printed.
-fn read(program: &ProfileAgent, done: Supervised, environment: &Variables) -> Dispatched {
+/// Reads what the program printed that was started in this folder.
+fn read(
+    program: &ProfileAgent,
+    done: Supervised,
+    environment: &Variables,
+    directory: Option<&Path>,
+    continues: Option<Continued<'_>>,
+) -> Dispatched {
     let profile = &program.profile;
     let secrets = Secrets::named(profile.keys.iter().chain(&program.env), environment);
     let stderr_tail = secrets.taken_out_of_text(&shown(&done.stderr.last));
@@ -209,11 +243,20 @@ fn read(program: &ProfileAgent, done: Supervised, environment: &Variables) -> Di
             }),
         ),
     };
+    let elsewhere = account
+        .directory()
+        .filter(|told| stands_elsewhere(told, directory));
     let ended = match (done.ended, &unusable) {
         (Ended::Exited { code: 0 }, Some(reason)) => Ended::Failed {
             code: 0,
             trouble: Trouble::Unfinished,
             message: reason.clone(),
+        },
+        // What it read there is not what it was asked about.
+        (Ended::Exited { code: 0 }, None) if elsewhere.is_some() => Ended::Failed {
+            code: 0,
+            trouble: Trouble::Session,
+            message: format!("it worked in {}", elsewhere.unwrap_or_default()),
         },
         (ended, _) => outcome::ended(profile, ended, &account, &stderr_tail),
     };
@@ -253,9 +296,35 @@ fn read(program: &ProfileAgent, done: Supervised, environment: &Variables) -> Di
         gone: done.gone,
         report,
         unusable,
-        spent: account.spent(),
+        spent: spent(profile, &account, directory, continues),
         stderr_tail,
         stdout: Some(done.stdout),
         stderr: Some(done.stderr),
+    }
+}
+
+/// Whether the folder that a program says it works in is another one than it was started in.
+fn stands_elsewhere(told: &str, directory: Option<&Path>) -> bool {
+    let Some(directory) = directory else {
+        return false;
+    };
+    let real = |path: &Path| fs_err::canonicalize(path).ok();
+    real(Path::new(told)) != real(directory)
+}
+
+/// What the job used: in a continued session some programs count on.
+fn spent(
+    profile: &Profile,
+    account: &Account,
+    directory: Option<&Path>,
+    continues: Option<Continued<'_>>,
+) -> Spent {
+    let mut spent = account.spent();
+    spent.directory = directory.and_then(Path::to_str).map(str::to_owned);
+    match continues {
+        Some(Continued { id, before }) if spent.session.as_deref() == Some(id) => {
+            spent.since(before, &profile.session.counts_on)
+        }
+        Some(_) | None => spent,
     }
 }

@@ -18,8 +18,8 @@ use crate::process::command::Command;
 use crate::process::guard::GuardProgram;
 use crate::process::supervise::{Supervision, supervise};
 
-/// How long a program may take to tell its version.
-const LIMIT: Duration = Duration::from_secs(20);
+/// How long a program may take to tell its version beside its work, which takes longer.
+const BESIDE_WORK: Duration = Duration::from_mins(1);
 
 /// The versions that programs told, each asked once.
 #[derive(Debug, Default)]
@@ -45,7 +45,8 @@ impl Versions {
             Arc::clone(known.entry(agent.program.clone()).or_default())
         };
         let program = Path::new(&agent.program);
-        let told = cell.get_or_init(|| ask(program, &agent.profile, environment, guard, stop));
+        let (profile, limit) = (&agent.profile, BESIDE_WORK);
+        let told = cell.get_or_init(|| ask(program, profile, environment, guard, limit, stop));
         told.await.clone()
     }
 }
@@ -57,6 +58,7 @@ pub async fn ask(
     profile: &Profile,
     environment: &Variables,
     guard: &GuardProgram,
+    limit: Duration,
     stop: CancellationToken,
 ) -> Option<String> {
     let folder = tempfile::tempdir().ok()?;
@@ -68,7 +70,7 @@ pub async fn ask(
         }
     }
     let capture = folder.path().join("capture");
-    let limits = Supervision::new(guard, LIMIT, &capture);
+    let limits = Supervision::new(guard, limit, &capture);
     let done = supervise(&command, limits, stop).await;
     let text = String::from_utf8_lossy(done.stdout.whole()?).into_owned();
     matches!(done.ended, Ended::Exited { code: 0 }).then(|| version_in(&text))?

@@ -1,6 +1,7 @@
 //! `run-loop agents`: the known programs, which of them are here, and what is known of them.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -18,6 +19,9 @@ use crate::domain::failure::Failure;
 use crate::domain::profile::Profile;
 use crate::process::guard::GuardProgram;
 use crate::report::agents::{KnownAgent, human};
+
+/// How long a program may take to tell its version.
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// Prints the known programs. They are asked for their version and nothing else.
 pub(crate) fn run(
@@ -91,7 +95,15 @@ async fn found(profile: &Profile, replaced: bool, environment: &Environment) -> 
     let version = match &program {
         Some(program) => {
             let (ours, guard) = (environment.variables(), GuardProgram::own());
-            version::ask(program, profile, ours, &guard, CancellationToken::new()).await
+            version::ask(
+                program,
+                profile,
+                ours,
+                &guard,
+                LIMIT,
+                CancellationToken::new(),
+            )
+            .await
         }
         None => None,
     };

@@ -94,6 +94,31 @@ pub struct Job {
     pub deadline: Timestamp,
     /// Its budget in seconds.
     pub budget: u64,
+    /// Which session of its agent's program it continues.
+    #[serde(default)]
+    pub session: SessionUse,
+}
+
+/// Which session of its agent's program a job continues. What counts is new in each job all the
+/// same: nonce, tree and receipts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "session", rename_all = "snake_case", deny_unknown_fields)]
+pub enum SessionUse {
+    /// None: it begins one.
+    #[default]
+    New,
+    /// That of an earlier job, which stood in the same folder.
+    Continues {
+        /// The program's own id of it.
+        id: String,
+        /// The job that was in it last.
+        from: JobId,
+    },
+    /// It begins one, since that of an earlier job could not be continued.
+    Replaces {
+        /// The job whose session it was.
+        from: JobId,
+    },
 }
 
 impl Job {

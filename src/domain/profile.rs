@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::agent::PromptChannel;
+use crate::domain::spent::Counted;
 use crate::domain::trouble::Trouble;
 
 /// A known agent program. Frozen into a run, so that a resumed one drives it in the same way.
@@ -53,6 +54,9 @@ pub struct Profile {
     /// Arguments that choose an effort, `{effort}`.
     #[serde(default)]
     pub effort: Vec<String>,
+    /// How a session is continued.
+    #[serde(default)]
+    pub session: Sessions,
     /// Arguments that stand last.
     #[serde(default)]
     pub last: Vec<String>,
@@ -116,6 +120,19 @@ impl Profile {
             .chain(self.cannot.iter().cloned())
             .collect()
     }
+}
+
+/// How a program continues a session of its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Sessions {
+    /// Arguments that continue the session `{session}`, before those that stand last; none where
+    /// the program cannot, or nobody has tried.
+    #[serde(default)]
+    pub resume: Vec<String>,
+    /// What it counts on in a continued session, where others count anew.
+    #[serde(default)]
+    pub counts_on: Vec<Counted>,
 }
 
 /// Where a reader's program is started.

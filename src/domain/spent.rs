@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct Spent {
     /// Its session, by the program's own id.
     pub session: Option<String>,
+    /// Where it was started, of this machine: its session is found from there alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
     /// The program's version.
@@ -18,6 +21,42 @@ pub struct Spent {
     pub cost_micro_usd: Option<u64>,
     /// How many tool calls were denied to it.
     pub denied: u32,
+}
+
+impl Spent {
+    /// What was used since: of what a program counts on from job to job of a session, without what
+    /// was used in it before. What cannot be told apart is not known.
+    #[must_use]
+    pub fn since(self, before: &Self, counted_on: &[Counted]) -> Self {
+        let counts_on = |what| counted_on.contains(&what);
+        let usage = if counts_on(Counted::Usage) {
+            let both = self.usage.zip(before.usage);
+            both.and_then(|(all, before)| all.minus(before))
+        } else {
+            self.usage
+        };
+        let cost_micro_usd = if counts_on(Counted::Cost) {
+            let both = self.cost_micro_usd.zip(before.cost_micro_usd);
+            both.and_then(|(all, before)| all.checked_sub(before))
+        } else {
+            self.cost_micro_usd
+        };
+        Self {
+            usage,
+            cost_micro_usd,
+            ..self
+        }
+    }
+}
+
+/// What a program may count on from job to job of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counted {
+    /// Tokens.
+    Usage,
+    /// Cost.
+    Cost,
 }
 
 /// Tokens of a job, as far as they were told.
@@ -48,6 +87,21 @@ impl Usage {
             self.reasoning,
         ];
         all.into_iter().all(|told| told.unwrap_or(0) == 0)
+    }
+    /// What is left of it without the other; `None` where that is more.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Option<Self> {
+        let rest = |one: Option<u64>, two: Option<u64>| match (one, two) {
+            (Some(one), Some(two)) => one.checked_sub(two).map(Some),
+            (one, _) => Some(one),
+        };
+        Some(Self {
+            input: rest(self.input, other.input)?,
+            output: rest(self.output, other.output)?,
+            cached: rest(self.cached, other.cached)?,
+            cache_write: rest(self.cache_write, other.cache_write)?,
+            reasoning: rest(self.reasoning, other.reasoning)?,
+        })
     }
     /// Both together; what one of them does not tell is what the other tells.
     #[must_use]

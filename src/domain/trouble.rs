@@ -30,6 +30,8 @@ pub enum Trouble {
     Aborted,
     /// Its command line or its setup is wrong.
     Usage,
+    /// The session that it was to continue is not there, or stands in another folder.
+    Session,
     /// It ended without saying that it was done.
     Unfinished,
     /// Anything else.
@@ -70,7 +72,8 @@ impl Trouble {
             | Self::Request
             | Self::Limit
             | Self::Denied
-            | Self::Usage => false,
+            | Self::Usage
+            | Self::Session => false,
         }
     }
 
@@ -90,6 +93,7 @@ impl Trouble {
             Self::Denied => "permission denied",
             Self::Aborted => "interrupted",
             Self::Usage => "wrong command line or setup",
+            Self::Session => "its session cannot be continued",
             Self::Unfinished => "ended without its end event",
             Self::Unknown => "failed",
         }

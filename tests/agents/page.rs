@@ -25,6 +25,13 @@ replaces an embedded profile.
 
 A program has succeeded when it exits with 0, says itself that it is done, tells of no error that it
 gave up on, and was not ended by us. What it does not tell of tokens and cost is unknown, never zero.
+
+A re-ask, a correction and a re-adjudication go on in the session of the program that the job before
+them was in, where its profile says how: in the same folder, for the same position, and only after jobs
+that ended well. Nonce, tree and receipts are new in each job, so what a session holds proves nothing.
+A session that is not there any more is replaced by a new one, once, which is told what was reported
+before; `run-loop log` says so.
+
 Its keys go to it alone, and their values are taken out of reports, messages and captured output.
 ";
 
@@ -108,6 +115,14 @@ fn section(page: &mut String, profile: &Profile, last: &Value) {
         code(&profile.effort)
     )
     .unwrap();
+    if !profile.session.resume.is_empty() {
+        let alone = match profile.reader_works_in {
+            WorksIn::Tree => "",
+            WorksIn::Own => ", as a creator",
+        };
+        let resume = code(&profile.session.resume);
+        writeln!(page, "- A session goes on{alone}: {resume}").unwrap();
+    }
     let keys: Vec<String> = profile.keys.iter().map(|key| format!("`{key}`")).collect();
     if !keys.is_empty() {
         writeln!(page, "- Keys: {}", keys.join(", ")).unwrap();

@@ -376,6 +376,7 @@ fn job(slot: &Slot) -> Job {
         evidence: EvidenceKind::ReviewTree,
         deadline: Timestamp::from_millis(0),
         budget: 3600,
+        session: run_loop::domain::job::SessionUse::New,
     }
 }
 

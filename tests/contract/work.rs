@@ -30,6 +30,7 @@ pub(crate) struct Work {
     pub(crate) objections: Vec<String>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) notes: BTreeMap<FindingId, Vec<String>>,
+    pub(crate) earlier: Option<String>,
     pub(crate) round_failed: Option<u32>,
 }
 
@@ -67,6 +68,7 @@ impl Work {
             objections: Vec::new(),
             findings: if asked { vec![finding(3)] } else { Vec::new() },
             notes: BTreeMap::from([(FindingId(3), notes)]),
+            earlier: None,
             round_failed: None,
         }
     }
@@ -80,6 +82,7 @@ impl Work {
         work.world.job.reason = AttemptReason::ReAsk {
             problems: vec!["the report has no fenced block".to_owned()],
         };
+        work.earlier = Some("I did it.\n```run-loop-answers\n{}\n```".to_owned());
         if role != Role::Plan {
             work.plan = Some(PLAN.to_owned());
         }
@@ -120,6 +123,7 @@ impl Work {
             objections: &self.objections,
             findings: &self.findings,
             notes: &self.notes,
+            earlier: self.earlier.as_deref(),
             round_failed: self.round_failed,
         })
     }

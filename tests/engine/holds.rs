@@ -96,6 +96,7 @@ fn written(jobs: usize) -> (State, Vec<JobId>) {
         evidence: EvidenceKind::SourceTree,
         deadline: Timestamp::from_millis(10),
         budget: 60,
+        session: run_loop::domain::job::SessionUse::New,
     };
     let parent = asked.id;
     let effect = Box::new(Effect::RunJob { job: asked });

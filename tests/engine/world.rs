@@ -847,6 +847,17 @@ fn ended_with(ended: Ended, reading: Reading) -> JobOutcome {
     }
 }
 
+/// What an agent answers that speaks of no earlier finding.
+pub fn answered(answer: Answer, key: &str) -> JobOutcome {
+    let said = Said {
+        key: key.to_owned(),
+        slot: 0,
+        content: 1,
+        before: Vec::new(),
+    };
+    outcome(answer, &said)
+}
+
 fn outcome(answer: Answer, said: &Said) -> JobOutcome {
     use Verdict::{NotPass, Pass};
     let key = said.key.as_str();

@@ -166,6 +166,7 @@ impl World {
             evidence: EvidenceKind::ReviewTree,
             deadline: stamp.at,
             budget: 3600,
+            session: run_loop::domain::job::SessionUse::New,
         };
         let outcome = JobOutcome {
             ended: Ended::Exited { code: 0 },

@@ -145,6 +145,7 @@ fn job() -> Job {
         evidence: EvidenceKind::ReviewTree,
         deadline: Timestamp::from_millis(0),
         budget: 600,
+        session: run_loop::domain::job::SessionUse::New,
     }
 }
 

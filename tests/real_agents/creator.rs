@@ -6,38 +6,6 @@ use crate::program::{Program, Trial, each};
 use crate::scripted;
 use crate::support::bench::Bench;
 
-/// It implements, is refused, corrects and passes: what it wrote is what was approved.
-fn writes_and_corrects(program: Program) {
-    let bench = scripted::reviewer(Bench::new(), "second.txt").ready();
-    let replies = json!([
-        program.writing("{tree}/first.txt"),
-        {"text": "It is written."},
-        program.writing("{tree}/second.txt"),
-        {"answers": "fixed"},
-    ]);
-    let Some(trial) = Trial::new(bench, &replies) else {
-        return;
-    };
-    let line = [
-        "--creator",
-        program.agent(),
-        "--reviewer",
-        "bob",
-        "add two files",
-    ];
-    trial.run(90, &line).ends(0);
-    let root = trial.bench.repo.root().to_owned();
-    for name in ["first.txt", "second.txt"] {
-        assert_eq!(
-            std::fs::read_to_string(root.join(name)).unwrap(),
-            "written\n"
-        );
-    }
-    trial.bench.repo.git(&["add", "first.txt", "second.txt"]);
-    trial.bench.repo.git(&["commit", "-q", "-m", "as approved"]);
-    trial.bench.gate().ends(0);
-}
-
 /// A tool that runs when the budget ends, in a process group and a session of its own: it goes
 /// with its program.
 fn is_ended_with_its_tool(program: Program) {
@@ -91,8 +59,4 @@ fn that_fails_ends_the_run(program: Program) {
     assert_eq!(trial.bench.promoted(), Vec::<String>::new());
 }
 
-each!(
-    writes_and_corrects,
-    is_ended_with_its_tool,
-    that_fails_ends_the_run
-);
+each!(is_ended_with_its_tool, that_fails_ends_the_run);

@@ -47,6 +47,14 @@ impl Model {
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
     }
+    /// How many requests hold this text.
+    pub(crate) fn requests_with(&self, text: &str) -> usize {
+        let bodies = std::fs::read_dir(self.folder.join("bodies")).unwrap();
+        bodies
+            .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+            .filter(|body| body.contains(text))
+            .count()
+    }
     /// Every text of every request, without the prompts of ours.
     pub(crate) fn texts_beside_prompts(&self) -> Vec<String> {
         let mut texts = Vec::new();

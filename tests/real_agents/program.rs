@@ -74,6 +74,17 @@ impl Program {
             Self::Opencode => 16,
         }
     }
+    /// The version that is installed.
+    pub(crate) fn version(self) -> Value {
+        let package = match self {
+            Self::Codex => "@openai/codex",
+            Self::Claude => "@anthropic-ai/claude-code",
+            Self::Gemini => "@google/gemini-cli",
+            Self::Opencode => "opencode-ai",
+        };
+        let pinned: Value = serde_json::from_str(include_str!("package.json")).unwrap();
+        pinned["dependencies"][package].clone()
+    }
     /// The protocol that it speaks with its model.
     pub(crate) fn api(self) -> &'static str {
         match self {

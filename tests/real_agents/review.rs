@@ -13,6 +13,7 @@ fn passes(program: Program) {
     trial.review(program, 90).ends(0);
     let sidecar = trial.bench.sidecar(program.slot());
     assert_eq!(sidecar["verdict"], "PASS");
+    assert_eq!(sidecar["agent"]["version"], program.version());
     assert_eq!(trial.bench.gate().code, Some(0));
     // The model was asked, and by nobody who could have answered itself.
     assert!(!trial.model.log().is_empty());

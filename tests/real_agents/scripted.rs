@@ -5,12 +5,17 @@ use crate::support::bench::Bench;
 
 /// `bob`: NOT PASS until the reviewed tree holds a file of this name.
 pub(crate) fn reviewer(bench: Bench, name: &str) -> Bench {
+    reviewer_after(bench, name, ":")
+}
+
+/// `bob`, who does something first.
+pub(crate) fn reviewer_after(bench: Bench, name: &str, first: &str) -> Bench {
     let missing = format!(
         "[{}]",
         finding("a file is missing", "high", "src/lib.rs", 1)
     );
     let script = format!(
-        "read_prompt\nif [ -e \"$RUN_LOOP_JOB_TREE/{name}\" ]; then verdict PASS '[]' | deliver; \
+        "{first}\nread_prompt\nif [ -e \"$RUN_LOOP_JOB_TREE/{name}\" ]; then verdict PASS '[]' | deliver; \
          else verdict 'NOT PASS' {} | deliver; fi",
         quote(&missing)
     );

@@ -54,6 +54,7 @@ fn job(slot: &str, rank: usize, attempt: u32) -> Job {
         evidence: EvidenceKind::ReviewTree,
         deadline: stamp(100).at,
         budget: 1800,
+        session: run_loop::domain::job::SessionUse::New,
     }
 }
 

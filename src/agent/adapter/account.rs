@@ -13,6 +13,7 @@ use crate::domain::trouble::Trouble;
 pub struct Account {
     stream: Stream,
     spent: Spent,
+    directory: Option<String>,
     usage: Usage,
     /// The message that is being said, and whether the next piece begins another one.
     message: String,
@@ -40,6 +41,7 @@ impl Account {
         Self {
             stream,
             spent: Spent::default(),
+            directory: None,
             usage: Usage::default(),
             message: String::new(),
             closed: true,
@@ -65,8 +67,14 @@ impl Account {
     /// Takes an event in.
     pub fn fold(&mut self, event: Event) {
         match event {
-            Event::Session { id, model, version } => {
+            Event::Session {
+                id,
+                model,
+                version,
+                directory,
+            } => {
                 self.spent.session = Some(id);
+                self.directory = directory.or_else(|| self.directory.take());
                 self.spent.model = model.or_else(|| self.spent.model.take());
                 self.spent.version = version.or_else(|| self.spent.version.take());
             }
@@ -119,6 +127,12 @@ impl Account {
             | Stream::Aider => self.ended_well == Some(true),
         };
         said && self.fatal.is_none()
+    }
+
+    /// The folder that it says it works in.
+    #[must_use]
+    pub fn directory(&self) -> Option<&str> {
+        self.directory.as_deref()
     }
 
     /// The error that ended it; else the last one that it told of.

@@ -37,6 +37,7 @@ fn system(value: &Value, events: &mut Vec<Event>) {
                     id,
                     model: text(value, "/model"),
                     version: version.or_else(|| text(value, "/qwen_code_version")),
+                    directory: text(value, "/cwd"),
                 });
             }
         }

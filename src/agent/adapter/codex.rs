@@ -15,6 +15,7 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
                     id,
                     model: None,
                     version: None,
+                    directory: None,
                 });
             }
         }

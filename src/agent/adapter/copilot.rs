@@ -58,6 +58,7 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
                     id,
                     model: None,
                     version: None,
+                    directory: None,
                 });
             }
             events.push(Event::Result {

@@ -15,6 +15,7 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
                     id,
                     model: text(value, "/model"),
                     version: None,
+                    directory: None,
                 });
             }
         }

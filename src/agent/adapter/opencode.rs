@@ -14,6 +14,7 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
             id,
             model: None,
             version: None,
+            directory: None,
         });
     }
     match text_or_empty(value, "/type").as_str() {

@@ -143,6 +143,7 @@ impl Asked<'_> {
             }
             AgentKind::Profile(program) => {
                 let dispatch = profile::Dispatch {
+                    continues: None,
                     agent,
                     program,
                     job,

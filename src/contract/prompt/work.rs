@@ -36,6 +36,9 @@ pub struct WorkPrompt<'a> {
     /// What was said about a finding since, in this order: the creator's refutation, its reviewer's
     /// ruling, the arbiter's ruling. A blank one is left out, and keeps its place.
     pub notes: &'a BTreeMap<FindingId, Vec<String>>,
+    /// What the agent reported in a session that it was to go on in and cannot; its beginning is
+    /// told.
+    pub earlier: Option<&'a str>,
     /// The round that did not pass and is why the job is asked.
     pub round_failed: Option<u32>,
 }

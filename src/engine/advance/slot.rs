@@ -5,13 +5,14 @@ use crate::domain::event::{Event, Settlement};
 use crate::domain::finding::{Claim, Disposition, Finding};
 use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::isolation::{EvidenceKind, Isolation};
-use crate::domain::job::{AttemptReason, Ended, Job, JobOutcome, Reading, Role};
+use crate::domain::job::{AttemptReason, Ended, Job, JobOutcome, Reading, Role, SessionUse};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{Coverage, PassedBy, Verdict};
 use crate::engine::advance::close::fail;
 use crate::engine::advance::{budget, request, verdict};
 use crate::engine::review::{SlotProgress, SlotReview};
+use crate::engine::session;
 use crate::engine::state::{Review, State};
 
 /// The next event that a slot is due, in the panel's order.
@@ -191,7 +192,7 @@ fn dispatch(
         run.limits.budget(Role::Review, stated)
     };
     let salt = format!("job {}", state.requested + 1);
-    let job = Job {
+    let mut job = Job {
         id: JobId::mint(&stamp, &salt),
         role: Role::Review,
         round,
@@ -203,7 +204,9 @@ fn dispatch(
         evidence: evidence_kind(run, slot, place.rank),
         deadline: stamp.at.plus_seconds(budget),
         budget,
+        session: SessionUse::New,
     };
+    job.session = state.session_for(&job);
     Some(request(state, Effect::RunJob { job }))
 }
 
@@ -245,7 +248,11 @@ fn judge(
             None => pass(state, round, review, slot, by, job),
         },
         verdict::Judged::NotPass => settle(round, slot, Settlement::NotPassed { job }),
-        verdict::Judged::None => retry(round, slot, place, outcome),
+        verdict::Judged::None => {
+            let asked = state.jobs.get(&job);
+            let lost = asked.is_some_and(|record| session::is_lost(&record.job, outcome));
+            retry(round, slot, place, outcome, lost)
+        }
     }
 }
 
@@ -329,7 +336,13 @@ fn unrecorded(
 
 /// An attempt gave no verdict: one re-ask for an invalid report, one fresh attempt for a failure
 /// on the way (a spent budget is none), then each fallback once.
-fn retry(round: RoundNumber, slot: &Slot, place: &SlotReview, outcome: &JobOutcome) -> Event {
+fn retry(
+    round: RoundNumber,
+    slot: &Slot,
+    place: &SlotReview,
+    outcome: &JobOutcome,
+    session_lost: bool,
+) -> Event {
     let ending = describe(outcome);
     let again = |rank, reason| Event::SlotRetried {
         round,
@@ -338,6 +351,10 @@ fn retry(round: RoundNumber, slot: &Slot, place: &SlotReview, outcome: &JobOutco
         reason,
         ending: ending.clone(),
     };
+    if session_lost {
+        // The same in a new session, and nothing is spent: that one is never continued again.
+        return again(place.rank, place.reason.clone());
+    }
     match (&outcome.ended, &outcome.reading) {
         // Nobody's failure: it is asked the same again, and nothing is spent.
         (Ended::Interrupted, _) => return again(place.rank, place.reason.clone()),

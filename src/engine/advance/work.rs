@@ -10,10 +10,13 @@ use crate::domain::identity::{Elsewhere, Pin, Remeasured, Trip};
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::{
     AnswerAction, AttemptReason, Ended, Job, JobOutcome, Reading, Reply, Role, RulingKind,
+    SessionUse,
 };
+use crate::domain::trouble::Trouble;
 use crate::domain::work::Work;
 use crate::engine::advance::close::fail;
 use crate::engine::advance::{budget, request};
+use crate::engine::session;
 use crate::engine::state::State;
 use crate::engine::work::{Asked, WorkStage};
 
@@ -117,6 +120,7 @@ fn job(state: &State, work: &Work, asked: &Asked) -> Option<Job> {
         evidence: EvidenceKind::SourceTree,
         deadline: stamp.at,
         budget: 0,
+        session: SessionUse::New,
     };
     let agent = state.agent_of(&job)?;
     let stated = agent.timeout.unwrap_or(run.job_timeout);
@@ -129,6 +133,7 @@ fn job(state: &State, work: &Work, asked: &Asked) -> Option<Job> {
             EvidenceKind::ReviewTree
         };
     }
+    job.session = state.session_for(&job);
     Some(job)
 }
 
@@ -140,6 +145,14 @@ fn judge(state: &State, work: &Work, asked: &Asked, job: JobId, outcome: &JobOut
         return Event::WorkRetried {
             reason: asked.reason.clone(),
             ending: "interrupted".to_owned(),
+        };
+    }
+    let job_asked = state.jobs.get(&job).map(|record| &record.job);
+    if job_asked.is_some_and(|job| session::is_lost(job, outcome)) {
+        // The same in a new session: that one is never continued again.
+        return Event::WorkRetried {
+            reason: asked.reason.clone(),
+            ending: Trouble::Session.said().to_owned(),
         };
     }
     if !outcome.ended.is_success() {

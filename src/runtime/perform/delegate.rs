@@ -148,6 +148,7 @@ async fn run(
                 environment: &rim.environment,
                 guard: &rim.guard,
                 budget,
+                continues: None,
             };
             Ok(profile::dispatch(&asked, stop).await)
         }
@@ -172,7 +173,7 @@ async fn take_over(rim: &Rim, state: &State, dispatch: &Dispatch) -> Result<Disp
                 .map_err(unreadable)?
         }
         (Some(folder), AgentKind::Profile(program)) => {
-            profile::taken_over(program, &folder, &rim.environment)
+            profile::taken_over(program, &folder, &rim.environment, None)
                 .await
                 .map_err(unreadable)?
         }

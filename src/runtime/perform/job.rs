@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::dispatched::Dispatched;
 use crate::agent::human::{self, Console, Question};
 use crate::agent::job_folder::JobFolder;
+use crate::agent::profile::Continued;
 use crate::agent::{command, environment, profile};
 use crate::checks::{self, ChecksJob, ChecksOutcome};
 use crate::contract::delegation::{sentence, table};
@@ -18,7 +19,7 @@ use crate::domain::code::Code;
 use crate::domain::delegation::Fence;
 use crate::domain::failure::Failure;
 use crate::domain::isolation::EvidenceKind;
-use crate::domain::job::{Ended, Job, JobOutcome, Reading, Role, Stored};
+use crate::domain::job::{Ended, Job, JobOutcome, Reading, Role, SessionUse, Stored};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::spent::Spent;
 use crate::domain::time::Timestamp;
@@ -250,7 +251,9 @@ impl Assignment<'_> {
                 command::taken_over(program, &folder, environment).await?
             }
             AgentKind::Profile(program) => {
-                profile::taken_over(program, &folder, environment).await?
+                let before = self.state.used_before(self.job);
+                let continues = continued(self.job, before.as_ref());
+                profile::taken_over(program, &folder, environment, continues).await?
             }
             AgentKind::Checks | AgentKind::Human => None,
         };
@@ -335,6 +338,7 @@ impl Assignment<'_> {
                 Ok(command::dispatch(&dispatch, stop).await)
             }
             AgentKind::Profile(program) => {
+                let before = self.state.used_before(self.job);
                 let dispatch = profile::Dispatch {
                     agent: self.agent,
                     program,
@@ -346,6 +350,7 @@ impl Assignment<'_> {
                     environment: &self.rim.environment,
                     guard: &self.rim.guard,
                     budget,
+                    continues: continued(self.job, before.as_ref()),
                 };
                 Ok(profile::dispatch(&dispatch, stop).await)
             }
@@ -438,6 +443,15 @@ impl Assignment<'_> {
             prompt: None,
             spent: Spent::default(),
         })
+    }
+}
+
+/// The session that a job continues, with what was used in it before.
+fn continued<'a>(job: &'a Job, before: Option<&'a Spent>) -> Option<Continued<'a>> {
+    match (&job.session, before) {
+        (SessionUse::Continues { id, .. }, Some(before)) => Some(Continued { id, before }),
+        (SessionUse::Continues { .. }, None)
+        | (SessionUse::New | SessionUse::Replaces { .. }, _) => None,
     }
 }
 

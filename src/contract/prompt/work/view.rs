@@ -54,12 +54,21 @@ pub(super) fn work(prompt: &WorkPrompt<'_>) -> Value {
             against => if prompt.tree.is_some() { "against the code" } else { "against what stands above" },
             reports => code(&run.reports),
             problems => problems(&job.reason),
+            earlier => prompt.earlier.map(|text| mark.quote("earlier report", beginning(text))),
             channel => channel(prompt.agent),
             actions => actions(job.role),
             rulings => rulings(job.role),
             nonce => &job.nonce,
         },
     }
+}
+
+/// How much is told of what was reported in a session that is gone.
+const EARLIER_CAP: usize = 4096;
+
+/// The first characters of a text.
+fn beginning(text: &str) -> &str {
+    &text[..text.floor_char_boundary(EARLIER_CAP)]
 }
 
 fn kind(role: Role, evidence: EvidenceKind) -> &'static str {

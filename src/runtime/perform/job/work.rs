@@ -10,7 +10,7 @@ use crate::domain::failure::Failure;
 use crate::domain::finding::Finding;
 use crate::domain::id::FindingId;
 use crate::domain::identity::Pin;
-use crate::domain::job::{Job, Reading};
+use crate::domain::job::{Job, Reading, SessionUse};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::work::Work;
 use crate::engine::State;
@@ -56,6 +56,7 @@ impl<'a> WorkTask<'a> {
     }
     pub(super) fn prompt(&self, agent: &Agent, tree: Option<&str>) -> Result<String, Failure> {
         let plan = plan::text(self.rim, self.state)?;
+        let earlier = self.earlier()?;
         prompt::work(&WorkPrompt {
             run: self.run,
             pin: self.pin,
@@ -66,6 +67,7 @@ impl<'a> WorkTask<'a> {
             objections: self.state.objections(self.work),
             findings: &self.findings,
             notes: &self.state.notes,
+            earlier: earlier.as_deref(),
             round_failed: self.work.after.map(|round| round.0),
         })
         .map_err(|error| {
@@ -73,6 +75,20 @@ impl<'a> WorkTask<'a> {
             let message = format!("the {role} prompt of the {}: {error}", self.job.slot);
             Failure::new(Code::Internal, message)
         })
+    }
+    /// What was reported in the session whose place the job's own takes.
+    fn earlier(&self) -> Result<Option<String>, Failure> {
+        let SessionUse::Replaces { from } = self.job.session else {
+            return Ok(None);
+        };
+        let record = self.state.jobs.get(&from);
+        let outcome = record.and_then(|record| record.outcome.as_ref());
+        let Some(report) = outcome.and_then(|outcome| outcome.report.as_ref()) else {
+            return Ok(None);
+        };
+        let bytes = self.rim.artifacts.get(&report.sha256)?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Some(text).filter(|text| !text.trim().is_empty()))
     }
     pub(super) fn read(&self, report: &[u8]) -> Reading {
         let findings: Vec<FindingId> = self.findings.iter().map(|finding| finding.id).collect();
