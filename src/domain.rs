@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod code;
+pub mod confinement;
 pub mod control_files;
 pub mod delegation;
 pub mod digest;

@@ -17,6 +17,8 @@ mod bad_repository;
 mod budgets;
 #[path = "main_job/checks_only.rs"]
 mod checks_only;
+#[path = "main_job/confined.rs"]
+mod confined;
 #[path = "main_job/damage.rs"]
 mod damage;
 #[path = "main_job/disk.rs"]

@@ -69,6 +69,7 @@ async fn job(cache: &Path, tree: &Path) {
         prompt: PromptChannel::Stdin,
         report: ReportChannel::Stdout,
         env: Vec::new(),
+        confine: false,
     };
     let agent = Agent {
         name: "bot".to_owned(),
@@ -109,6 +110,7 @@ async fn job(cache: &Path, tree: &Path) {
         environment: &environment,
         budget: Duration::from_mins(10),
         guard: &guard,
+        confine: None,
     };
     let done = dispatch(&request, CancellationToken::new()).await;
     assert_eq!(done.ended, Ended::Exited { code: 0 }, "{done:?}");

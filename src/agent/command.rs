@@ -14,11 +14,13 @@ use crate::agent::redact::{self, Secrets};
 use crate::agent::report_file::{REPORT_CAP, ReportFile};
 use crate::domain::agent::{Agent, CommandAgent, PromptChannel, ReportChannel};
 use crate::domain::code::Code;
+use crate::domain::confinement::Confinement;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::job::{Ended, Job};
 use crate::domain::spent::Spent;
 use crate::process::command::Command;
+use crate::process::confine::Confine;
 use crate::process::guard::{GuardProgram, Probe, attach, probe};
 use crate::process::supervise::{Supervised, Supervision, supervise};
 
@@ -43,6 +45,8 @@ pub struct Dispatch<'a> {
     pub budget: Duration,
     /// The program that guards it; `GuardProgram::own()` in the program itself.
     pub guard: &'a GuardProgram,
+    /// What it may not reach, where it is to be confined.
+    pub confine: Option<Confine>,
 }
 
 /// What a job's variables say of it.
@@ -83,7 +87,10 @@ pub(crate) struct Besides {
 pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispatched {
     let secrets = secrets(dispatch.command, dispatch.environment);
     match run(dispatch, &Besides::default(), stop).await {
-        Ok(done) => dispatched(dispatch.command, dispatch.folder, done, &secrets),
+        Ok(done) => Dispatched {
+            confinement: dispatch.confinement(),
+            ..dispatched(dispatch.command, dispatch.folder, done, &secrets)
+        },
         Err(failure) => Dispatched::not_started(failure),
     }
 }
@@ -176,6 +183,8 @@ fn dispatched(
         unusable,
         spent: Spent::default(),
         stderr_tail: secrets.taken_out_of_text(&shown(&done.stderr.last)),
+        // Known to whoever started it.
+        confinement: Confinement::None,
         stdout: Some(done.stdout),
         stderr: Some(done.stderr),
     }
@@ -227,6 +236,13 @@ pub fn check(
 }
 
 impl Dispatch<'_> {
+    /// What confines it.
+    fn confinement(&self) -> Confinement {
+        match self.confine {
+            Some(_) => Confinement::Landlock,
+            None => Confinement::None,
+        }
+    }
     /// The program with everything it gets.
     fn prepare(&self, besides: &Besides) -> Result<Command, Failure> {
         check(self.agent, self.command, self.environment)?;
@@ -262,6 +278,7 @@ impl Dispatch<'_> {
         if self.command.prompt == PromptChannel::Stdin {
             command = command.stdin(self.prompt);
         }
+        command.confine.clone_from(&self.confine);
         Ok(command)
     }
 

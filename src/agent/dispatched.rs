@@ -1,5 +1,6 @@
 //! What came back from one dispatch: bytes, and how the agent ended. Nothing is judged here.
 
+use crate::domain::confinement::Confinement;
 use crate::domain::failure::Failure;
 use crate::domain::job::Ended;
 use crate::domain::spent::Spent;
@@ -19,6 +20,8 @@ pub struct Dispatched {
     pub unusable: Option<String>,
     /// What it used, as far as it told.
     pub spent: Spent,
+    /// What confined it.
+    pub confinement: Confinement,
     /// Its standard output, where it has one.
     pub stdout: Option<CapturedFile>,
     /// Its standard error, where it has one.
@@ -37,6 +40,7 @@ impl Dispatched {
             report: None,
             unusable: None,
             spent: Spent::default(),
+            confinement: Confinement::None,
             stdout: None,
             stderr: None,
             stderr_tail: String::new(),

@@ -16,6 +16,7 @@ use crate::agent::redact::Secrets;
 use crate::agent::report_file::REPORT_CAP;
 use crate::domain::agent::{Agent, CommandAgent, ProfileAgent, ReportChannel};
 use crate::domain::code::Code;
+use crate::domain::confinement::Confinement;
 use crate::domain::failure::Failure;
 use crate::domain::job::Ended;
 use crate::domain::profile::{Profile, Start, WorksIn};
@@ -94,6 +95,7 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
         environment,
         guard,
         budget,
+        confine: None,
     };
     let directory = besides.directory.as_deref().or(tree);
     let directory = directory.map(Path::to_path_buf);
@@ -161,6 +163,7 @@ fn as_command(
         prompt: profile.prompt,
         report: ReportChannel::Stdout,
         env: program.env.iter().chain(set).cloned().collect(),
+        confine: false,
     }
 }
 
@@ -298,6 +301,7 @@ fn read(
         unusable,
         spent: spent(profile, &account, directory, continues),
         stderr_tail,
+        confinement: Confinement::None,
         stdout: Some(done.stdout),
         stderr: Some(done.stderr),
     }

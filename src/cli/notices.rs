@@ -5,9 +5,11 @@ use std::path::Path;
 use crate::agent::find;
 use crate::cli::environment::Environment;
 use crate::config::profiles;
+use crate::domain::agent::AgentKind;
 use crate::domain::run_spec::{BaseSpec, PlanSource, RunSpec};
 use crate::domain::slot::Slot;
 use crate::git::{Git, Repository, uncommitted};
+use crate::process::confine::landlock_version;
 
 /// Which plan is worked by and where it came from, or that there is none (row M-045).
 pub(super) fn plan(spec: &RunSpec) -> Option<String> {
@@ -49,6 +51,22 @@ pub(super) fn range(git: &Git, repository: &Repository, spec: &RunSpec) -> Optio
         "{start}; uncommitted edits that are already in it: {}{more}",
         shown.join(", ")
     ))
+}
+
+/// Agents that are to be confined and cannot be.
+pub(super) fn unconfined(panel: &[Slot]) -> Option<String> {
+    let agents = panel.iter();
+    let agents = agents.flat_map(|slot| std::iter::once(&slot.agent).chain(&slot.fallback));
+    let asked: Vec<&str> = agents
+        .filter(|agent| matches!(&agent.kind, AgentKind::Command(program) if program.confine))
+        .map(|agent| agent.name.as_str())
+        .collect();
+    (!asked.is_empty() && landlock_version().is_none()).then(|| {
+        format!(
+            "the kernel has no Landlock: {} run unconfined, and what is promoted says so",
+            asked.join(", ")
+        )
+    })
 }
 
 /// Agents that are installed and not used, when nobody reads: named, never started.

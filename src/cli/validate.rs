@@ -96,6 +96,7 @@ pub fn validate(
     told.extend(config.notices.iter().cloned());
     told.extend(cast.notices);
     told.extend(notices::idle_agents(&panel, environment));
+    told.extend(notices::unconfined(&panel));
     let spec = RunSpec {
         loop_id: LoopId::mint(stamp, "loop"),
         command: options.argv.clone(),

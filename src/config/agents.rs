@@ -66,6 +66,10 @@ fn digest(name: &str, entry: &AgentEntry, profile: Option<(&Profile, bool)>) -> 
         "family": entry.family.as_deref().unwrap_or(name),
         "env": entry.env,
     });
+    if let (Json::Object(canonical), true) = (&mut canonical, entry.confine) {
+        // Said only where it is so: what was defined before the key was known stays what it is.
+        canonical.insert("confine".to_owned(), json!(true));
+    }
     if let (Json::Object(canonical), Some((profile, replaced))) = (&mut canonical, profile) {
         canonical.insert(
             "family".to_owned(),
@@ -124,6 +128,7 @@ pub fn resolve(config: &Config, name: &str, world: &World<'_>) -> Result<Agent, 
                 ("output", entry.output.is_some()),
                 ("report", entry.report.is_some()),
                 ("remote", entry.remote),
+                ("confine", entry.confine),
             ];
             if let Some((key, _)) = misfit.into_iter().find(|(_, stated)| *stated) {
                 return Err(misplaced(key, "a profile"));
@@ -194,6 +199,7 @@ fn profile_named(config: &Config, name: &str) -> Option<AgentEntry> {
         family: None,
         timeout: None,
         env: Vec::new(),
+        confine: false,
     })
 }
 
@@ -328,6 +334,7 @@ fn command(
         prompt: entry.prompt.unwrap_or(PromptChannel::Stdin),
         report: entry.report.unwrap_or(ReportChannel::Stdout),
         env: entry.env.clone(),
+        confine: entry.confine,
     })
 }
 

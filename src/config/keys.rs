@@ -135,6 +135,11 @@ const AGENT: &[Key] = &[
         "A job's budget in seconds.",
     ),
     key("env", TEXTS, "Names of variables that are passed on to it."),
+    key(
+        "confine",
+        Shape::Flag,
+        "Whether its jobs that may not write are confined by the kernel (`kind: command`, Linux with Landlock); default `false`.",
+    ),
 ];
 
 const ROLES: &[Key] = &[

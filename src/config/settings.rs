@@ -71,6 +71,9 @@ pub struct AgentEntry {
     /// Variables passed on.
     #[serde(default)]
     pub env: Vec<String>,
+    /// Whether it is confined where it may not write.
+    #[serde(default)]
+    pub confine: bool,
 }
 
 /// A kind of agent, as configured.

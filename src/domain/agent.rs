@@ -61,6 +61,9 @@ pub struct CommandAgent {
     pub report: ReportChannel,
     /// Names of environment variables that are passed on, besides the built-in allow-list.
     pub env: Vec<String>,
+    /// Whether its jobs that may not write are confined, where the kernel can.
+    #[serde(default)]
+    pub confine: bool,
 }
 
 /// A known agent program, and what was chosen for it.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::confinement::Confinement;
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
 use crate::domain::finding::{Claim, Disposition};
@@ -160,6 +161,9 @@ pub struct JobOutcome {
     /// What it used, as far as it told.
     #[serde(default)]
     pub spent: Spent,
+    /// What confined it.
+    #[serde(default)]
+    pub confinement: Confinement,
     /// When it was started.
     pub started_at: Timestamp,
     /// When it had ended.

@@ -6,6 +6,8 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
+use crate::process::confine::Confine;
+
 /// A program with everything it gets; the environment holds only what was put there.
 #[derive(Debug, Clone)]
 pub struct Command {
@@ -19,6 +21,8 @@ pub struct Command {
     pub directory: PathBuf,
     /// What it reads on standard input; `None` is the null device.
     pub stdin: Option<Vec<u8>>,
+    /// What it may not reach. Only a guard's program can be confined.
+    pub confine: Option<Confine>,
 }
 
 impl Command {
@@ -31,6 +35,7 @@ impl Command {
             env: BTreeMap::new(),
             directory: directory.into(),
             stdin: None,
+            confine: None,
         }
     }
     /// Adds an argument.

@@ -1,6 +1,177 @@
-//! What the kernel offers to keep a process from reading and writing what is not its own.
+//! Keeping a program from reading and writing what is not its own, by the kernel's Landlock.
+//!
+//! # What is promised, and what is not
+//!
+//! - It may write what is named writable, and devices such as `/dev/null`; nothing else.
+//! - It may read and run what was there when it was started, hidden folders left out: of a folder
+//!   on the way to one it sees neither the list nor what is made in it later.
+//! - It may signal nobody outside. Its network is not touched, and neither are sockets of services
+//!   that would do something for it.
+//! - Links are not followed when rules are made: what they lead to has rules of its own.
 
-use landlock::{ABI, Access as _, AccessFs, LandlockStatus, Ruleset, RulesetAttr as _};
+use std::ffi::{CString, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access as _, AccessFs, BitFlags, LandlockStatus, PathBeneath, PathFd, Ruleset,
+    RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, Scope,
+};
+use serde::{Deserialize, Serialize};
+
+/// The newest rights that are asked for; a kernel that lacks some is given the others.
+const NEWEST: ABI = ABI::V6;
+/// Devices that every program may write to.
+const DEVICES: [&str; 8] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/tty",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/ptmx",
+    "/dev/pts",
+];
+
+/// What a program may not reach. Paths are strings of bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Confine {
+    /// Folders that it may not even read.
+    pub hidden: Vec<OsString>,
+    /// What it may read although it lies in a hidden folder.
+    pub readable: Vec<OsString>,
+    /// What it may write, in a hidden folder or not.
+    pub writable: Vec<OsString>,
+}
+
+/// Rules that are made, and what proves that they hold: applied between fork and exec.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    pub(crate) ruleset: RulesetCreated,
+    /// What must still open: a program that sees nothing would find nothing.
+    pub(crate) open: Vec<CString>,
+    /// What must not.
+    pub(crate) closed: Vec<CString>,
+}
+
+impl Confine {
+    /// Makes the rules.
+    ///
+    /// # Errors
+    /// When something of it is not there, or the kernel refuses.
+    pub(crate) fn rules(&self) -> io::Result<Rules> {
+        let hidden: Vec<PathBuf> = self.hidden.iter().map(real).collect();
+        let all = AccessFs::from_all(NEWEST);
+        let ruleset = Ruleset::default()
+            .handle_access(all)
+            .and_then(|ruleset| ruleset.scope(Scope::Signal))
+            .and_then(Ruleset::create)
+            .map_err(other)?;
+        let mut maker = Maker { ruleset, hidden };
+        maker.readable_but_hidden(Path::new("/"))?;
+        for path in &self.readable {
+            maker.allow(Path::new(path), AccessFs::from_read(NEWEST))?;
+        }
+        let nodes = AccessFs::MakeChar | AccessFs::MakeBlock;
+        for path in &self.writable {
+            maker.allow(Path::new(path), all & !nodes)?;
+        }
+        let device = AccessFs::ReadFile
+            | AccessFs::ReadDir
+            | AccessFs::WriteFile
+            | AccessFs::Truncate
+            | AccessFs::IoctlDev;
+        for path in DEVICES.iter().map(Path::new).filter(|path| path.exists()) {
+            maker.allow(path, device)?;
+        }
+        let there = maker.hidden.iter().filter(|path| path.is_dir());
+        let closed = there
+            .map(|path| c_string(path))
+            .collect::<io::Result<_>>()?;
+        let open = self.writable.iter().chain(&self.readable);
+        Ok(Rules {
+            open: open
+                .map(|path| c_string(Path::new(path)))
+                .collect::<io::Result<_>>()?,
+            closed,
+            ruleset: maker.ruleset,
+        })
+    }
+}
+
+/// Where it really lies; what is not there yet stays as it is named.
+fn real(path: &OsString) -> PathBuf {
+    fs_err::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path))
+}
+
+struct Maker {
+    ruleset: RulesetCreated,
+    hidden: Vec<PathBuf>,
+}
+
+impl Maker {
+    /// Lets a folder be read; where a hidden one lies in it, everything else in it.
+    fn readable_but_hidden(&mut self, path: &Path) -> io::Result<()> {
+        if self.hidden.iter().any(|hidden| hidden == path) {
+            return Ok(());
+        }
+        let towards: Vec<PathBuf> = self
+            .hidden
+            .iter()
+            .filter_map(|hidden| {
+                let rest = hidden.strip_prefix(path).ok()?;
+                Some(path.join(rest.components().next()?))
+            })
+            .collect();
+        if towards.is_empty() {
+            return self.allow(path, AccessFs::from_read(NEWEST));
+        }
+        let entries = match fs_err::read_dir(path) {
+            // Others' folders may be passed through and not listed.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => towards,
+            Err(error) => return Err(error),
+            Ok(entries) => entries
+                .map(|entry| entry.map(|entry| entry.path()))
+                .collect::<Result<_, _>>()?,
+        };
+        for entry in entries {
+            match fs_err::symlink_metadata(&entry) {
+                Ok(found) if found.is_symlink() => {}
+                Ok(_) => self.readable_but_hidden(&entry)?,
+                // Gone meanwhile, or not ours to look at.
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn allow(&mut self, path: &Path, access: BitFlags<AccessFs>) -> io::Result<()> {
+        // Gone meanwhile, or not ours to open: nothing is allowed then. What must be reachable is
+        // tried by the child itself.
+        let Ok(file) = PathFd::new(path) else {
+            return Ok(());
+        };
+        let access = if path.is_dir() {
+            access
+        } else {
+            access & AccessFs::from_file(NEWEST)
+        };
+        (&mut self.ruleset)
+            .add_rule(PathBeneath::new(file, access))
+            .map(|_| ())
+            .map_err(other)
+    }
+}
+
+fn other(error: RulesetError) -> io::Error {
+    io::Error::other(error)
+}
+
+fn c_string(path: &Path) -> io::Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other)
+}
 
 /// The version of Landlock that the kernel has; `None` where it has none, or it is turned off.
 #[must_use]
@@ -10,7 +181,7 @@ pub fn landlock_version() -> Option<i32> {
         let ruleset = Ruleset::default()
             .handle_access(AccessFs::from_all(ABI::V1))
             .and_then(Ruleset::create)
-            .and_then(landlock::RulesetCreated::restrict_self);
+            .and_then(RulesetCreated::restrict_self);
         match ruleset.ok()?.landlock {
             LandlockStatus::Available {
                 effective_abi,

@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::process::command::Command;
+use crate::process::unix::NOT_CONFINED;
 
 /// What a failed start means.
 pub(crate) fn not_started(command: &Command, error: &io::Error) -> Failure {
@@ -22,6 +23,11 @@ pub(crate) fn not_started(command: &Command, error: &io::Error) -> Failure {
         return Failure::new(Code::Internal, message).next(["ls", "-ld", "--", &folder]);
     }
     match errno {
+        NOT_CONFINED => Failure::new(
+            Code::Internal,
+            format!("{program} was not started: what should confine it does not hold here"),
+        )
+        .next(["run-loop", "doctor"]),
         Errno::NOENT if is_file(&command.program) => runnable(format!(
             "{program} could not be started: the interpreter that its first line names does not exist"
         ))

@@ -1,12 +1,17 @@
 //! What the standard library cannot do between fork and exec; the only home of `unsafe`.
 
+use std::ffi::CString;
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
+use landlock::RulesetStatus;
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+
+use crate::process::confine::Rules;
 
 /// Makes the kernel kill the child when the thread that starts it dies, however it dies.
 ///
@@ -30,6 +35,41 @@ pub(crate) fn die_with_this_thread(command: &mut Command) {
     // SAFETY: `ask` makes three system calls and touches no lock, no memory of other threads and
     // no allocator (an `io::Error` of an errno holds none), so it may run between fork and exec.
     unsafe { command.pre_exec(ask) };
+}
+
+/// What a child whose rules do not hold fails with; no program's start fails with it.
+pub(crate) const NOT_CONFINED: Errno = Errno::NOTRECOVERABLE;
+
+/// Applies rules to the child, and proves by opening that they hold and that it is not blind.
+#[expect(
+    unsafe_code,
+    reason = "rules hold for who asks for them, so the child itself must, before its program runs"
+)]
+pub(crate) fn confine(command: &mut Command, rules: Rules) {
+    let Rules {
+        ruleset,
+        open,
+        closed,
+    } = rules;
+    let mut ruleset = Some(ruleset);
+    let opens = |path: &CString| {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        rustix::fs::open(path.as_c_str(), flags, Mode::empty()).is_ok()
+    };
+    let apply = move || {
+        let holds = ruleset
+            .take()
+            .and_then(|ruleset| ruleset.restrict_self().ok())
+            .is_some_and(|status| status.ruleset != RulesetStatus::NotEnforced);
+        if holds && open.iter().all(opens) && !closed.iter().any(opens) {
+            Ok(())
+        } else {
+            Err(io::Error::from(NOT_CONFINED))
+        }
+    };
+    // SAFETY: the guard has one thread, so that no lock (the allocator's among them) is held by
+    // another one across the fork; besides that `apply` makes system calls alone.
+    unsafe { command.pre_exec(apply) };
 }
 
 /// Whether the kernel runs this program by itself, as far as its first bytes tell: a script with a

@@ -19,8 +19,8 @@ use crate::promote::permit::ledger::{self, Settled};
 use crate::promote::permit::{Permit, passing_job};
 use crate::promote::round::{ApprovedRound, EndedJob, SettledSlot};
 use crate::promote::sidecar::{
-    AdvisoryFinding, AgentIdentity, Confinement, FindingCounts, Receipts, Scope, SettledFinding,
-    Sidecar, SidecarSchema, Transport,
+    AdvisoryFinding, AgentIdentity, FindingCounts, Receipts, Scope, SettledFinding, Sidecar,
+    SidecarSchema, Transport,
 };
 
 /// Gives the bytes of an artifact by their hash.
@@ -204,7 +204,7 @@ fn sidecar(
         slot: passed.slot.name.clone(),
         agent: passed.agent.clone(),
         transport: Transport::from(&agent.kind),
-        confinement: Confinement::None,
+        confinement: outcome.confinement,
         base: pin.identity.base.clone(),
         base_ref: base_ref(spec),
         base_tip: pin.base_tip.clone(),

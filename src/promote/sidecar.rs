@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::agent::{Agent, AgentKind};
+use crate::domain::confinement::Confinement;
 use crate::domain::digest::Digest;
 use crate::domain::evidence::{Evidence, UnreviewedKind};
 use crate::domain::finding::Claim;
@@ -187,14 +188,6 @@ impl From<&AgentKind> for Transport {
             AgentKind::Human => Self::Human,
         }
     }
-}
-
-/// What kept the agent from writing outside its tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Confinement {
-    /// Nothing but the tripwire, which notices afterwards.
-    None,
 }
 
 /// Receipts of the diff's parts.

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::agent::job_folder::JobFolder;
 use crate::agent::version::Versions;
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
@@ -17,6 +18,7 @@ use crate::git::program::Git;
 use crate::git::repository::Repository;
 use crate::git::review_tree::ReviewTrees;
 use crate::git::store::ReviewStore;
+use crate::process::confine::{self, Confine};
 use crate::process::guard::GuardProgram;
 use crate::store::{Access, Artifacts, Folder, Inbox, Outbox, RunLock};
 
@@ -57,6 +59,27 @@ impl Rim {
             .join("evidence")
             .join(run.to_string())
             .join(round.to_string())
+    }
+    /// What a job may not reach that is to be confined: the work of other jobs and slots, and the
+    /// runs' own records. It writes its own folder, and its tree where nobody else's work is there.
+    #[must_use]
+    pub fn confine(&self, folder: &JobFolder, tree: &Path, writable: bool) -> Option<Confine> {
+        confine::landlock_version()?;
+        let state = self.repository.common_dir.join("run-loop");
+        let mut readable = vec![self.store.git_dir()];
+        let mut written = vec![folder.path()];
+        let its_tree = if writable {
+            &mut written
+        } else {
+            &mut readable
+        };
+        its_tree.push(tree);
+        let owned = |paths: Vec<&Path>| paths.into_iter().map(Into::into).collect();
+        Some(Confine {
+            hidden: owned(vec![&self.cache, &state]),
+            readable: owned(readable),
+            writable: owned(written),
+        })
     }
     /// Where `cache:` folders of the `checks` tree lie: they outlive the run, by repository.
     #[must_use]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::domain::code::Code;
+use crate::domain::confinement::Confinement;
 use crate::domain::delegation::DispatchOutcome;
 use crate::domain::effect::{Done, Effect, Outcome};
 use crate::domain::event::StopCause;
@@ -81,6 +82,7 @@ async fn outcome(effect: Effect, run: LoopId, cache: &Path) -> Result<Outcome, F
                     prompt: None,
                     reading: Reading::Silent,
                     spent: Spent::default(),
+                    confinement: Confinement::None,
                     started_at: clock::now(),
                     ended_at: clock::now(),
                 },

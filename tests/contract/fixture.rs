@@ -351,6 +351,7 @@ fn slot() -> Slot {
                 prompt: PromptChannel::Stdin,
                 report: ReportChannel::Stdout,
                 env: Vec::new(),
+                confine: false,
             }),
             remote: false,
             family: "house-bot".to_owned(),

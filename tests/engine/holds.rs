@@ -135,6 +135,7 @@ fn written(jobs: usize) -> (State, Vec<JobId>) {
                     prompt: None,
                     reading: Reading::Silent,
                     spent: run_loop::domain::spent::Spent::default(),
+                    confinement: run_loop::domain::confinement::Confinement::None,
                     started_at: Timestamp::from_millis(0),
                     ended_at: Timestamp::from_millis(1),
                 },

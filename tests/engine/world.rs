@@ -326,6 +326,7 @@ fn agent(name: &str, checks: bool) -> Agent {
                 prompt: PromptChannel::Stdin,
                 report: ReportChannel::Stdout,
                 env: Vec::new(),
+                confine: false,
             })
         },
         remote: false,
@@ -842,6 +843,7 @@ fn ended_with(ended: Ended, reading: Reading) -> JobOutcome {
         prompt: None,
         reading,
         spent: Spent::default(),
+        confinement: run_loop::domain::confinement::Confinement::None,
         started_at: Timestamp::from_millis(0),
         ended_at: Timestamp::from_millis(1),
     }

@@ -182,6 +182,7 @@ impl World {
                 receipts: 1,
             }),
             spent: Spent::default(),
+            confinement: run_loop::domain::confinement::Confinement::None,
             started_at: stamp.at,
             ended_at: stamp.at,
         };
@@ -377,6 +378,7 @@ pub(crate) fn reader(name: &str) -> Slot {
                 prompt: PromptChannel::Stdin,
                 report: ReportChannel::Stdout,
                 env: vec![CANARY.to_owned()],
+                confine: false,
             }),
             remote: false,
             family: name.to_owned(),

@@ -55,6 +55,7 @@ impl World {
             prompt: PromptChannel::Stdin,
             report: ReportChannel::Stdout,
             env: Vec::new(),
+            confine: false,
         };
         Self {
             prompt: format!("Review this.\nNonce: {NONCE}\nTree: {TREE}\n").into_bytes(),
@@ -127,6 +128,7 @@ impl World {
             environment: &self.environment,
             budget: self.budget,
             guard: &guard(),
+            confine: None,
         };
         dispatch(&request, stop).await
     }

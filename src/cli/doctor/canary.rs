@@ -15,11 +15,12 @@ use crate::agent::job_folder::JobFolder;
 use crate::agent::profile;
 use crate::cli::environment::Environment;
 use crate::cli::output;
-use crate::domain::agent::{Agent, AgentKind};
+use crate::domain::agent::{Agent, AgentKind, CommandAgent};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId};
 use crate::domain::job::{Ended, Role};
+use crate::process::confine::{self, Confine};
 use crate::process::guard::GuardProgram;
 use crate::report::doctor::Finding;
 use crate::runtime::clock;
@@ -69,13 +70,8 @@ fn question(agent: &Agent, environment: &Environment) -> Result<Duration, Failur
     fs_err::write(tree.join(FILE), format!("{canary}\n")).map_err(internal)?;
     let prompt = prompt(&tree);
     let (run, job) = (LoopId::mint(&stamp, "loop"), JobId::mint(&stamp, "job"));
-    let folder = JobFolder::create(
-        &root.join("cache"),
-        run,
-        job,
-        prompt.as_bytes(),
-        Some(&evidence),
-    )?;
+    let cache = root.join("cache");
+    let folder = JobFolder::create(&cache, run, job, prompt.as_bytes(), Some(&evidence))?;
     let asked = Asked {
         agent,
         job: Named {
@@ -86,6 +82,7 @@ fn question(agent: &Agent, environment: &Environment) -> Result<Duration, Failur
         folder: &folder,
         prompt: prompt.as_bytes(),
         tree: &tree,
+        cache: &cache,
         environment,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -116,10 +113,21 @@ struct Asked<'a> {
     folder: &'a JobFolder,
     prompt: &'a [u8],
     tree: &'a Path,
+    /// Where the job's folder lies.
+    cache: &'a Path,
     environment: &'a Environment,
 }
 
 impl Asked<'_> {
+    /// As in a run: one that is to be confined must answer although it is.
+    fn confine(&self, program: &CommandAgent) -> Option<Confine> {
+        let is_asked_for = program.confine && confine::landlock_version().is_some();
+        is_asked_for.then(|| Confine {
+            hidden: vec![self.cache.into()],
+            readable: Vec::new(),
+            writable: vec![self.folder.path().into(), self.tree.into()],
+        })
+    }
     async fn dispatch(&self) -> Result<Dispatched, Failure> {
         let guard = GuardProgram::own();
         let (agent, budget) = (self.agent, LIMIT);
@@ -138,6 +146,7 @@ impl Asked<'_> {
                     environment,
                     budget,
                     guard: &guard,
+                    confine: self.confine(program),
                 };
                 Ok(command::dispatch(&dispatch, stop).await)
             }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::process::command::Command;
+use crate::process::confine::Confine;
 use crate::process::guard::lineage::ProcessId;
 use crate::process::guard::outcome::Outcome;
 use crate::process::supervise::Supervision;
@@ -38,6 +39,8 @@ pub(crate) struct Order {
     pub(crate) grace: Duration,
     /// Bytes that each captured file may hold.
     pub(crate) cap: usize,
+    /// What the program may not reach.
+    confine: Option<Confine>,
 }
 
 impl Order {
@@ -53,6 +56,7 @@ impl Order {
             budget: limits.budget,
             grace: limits.grace,
             cap: limits.cap,
+            confine: command.confine.clone(),
         }
     }
     /// Length and JSON, as sent.
@@ -72,6 +76,7 @@ impl Order {
             env: self.env.into_iter().collect::<BTreeMap<_, _>>(),
             directory: self.directory.into(),
             stdin,
+            confine: self.confine,
         }
     }
 }

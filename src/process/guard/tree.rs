@@ -97,6 +97,12 @@ impl Tree {
             .stderr(Stdio::piped());
         if unix::is_run_by_the_kernel(&command.program) {
             unix::die_with_this_thread(&mut prepared);
+        } else if command.confine.is_some() {
+            // What the kernel does not run would be handed to a shell.
+            return Err(Errno::NOEXEC.into());
+        }
+        if let Some(confine) = &command.confine {
+            unix::confine(&mut prepared, confine.rules()?);
         }
         let mut child = prepared.spawn()?;
         let agent = Pid::from_child(&child);

@@ -121,6 +121,11 @@ async fn run(
     let budget = left_until(dispatch.deadline);
     match &submission.agent.kind {
         AgentKind::Command(program) => {
+            // Who works in the source itself may write there.
+            let elsewhere = tree != Path::new(&run.source_root);
+            let confine = (program.confine && elsewhere)
+                .then(|| rim.confine(&folder, tree, true))
+                .flatten();
             let asked = command::Dispatch {
                 agent: &submission.agent,
                 command: program,
@@ -131,6 +136,7 @@ async fn run(
                 environment: &rim.environment,
                 guard: &rim.guard,
                 budget,
+                confine,
             };
             Ok(command::dispatch(&asked, stop).await)
         }

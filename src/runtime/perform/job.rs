@@ -16,6 +16,7 @@ use crate::contract::delegation::{sentence, table};
 use crate::contract::prompt;
 use crate::domain::agent::{Agent, AgentKind, ProfileAgent};
 use crate::domain::code::Code;
+use crate::domain::confinement::Confinement;
 use crate::domain::delegation::Fence;
 use crate::domain::failure::Failure;
 use crate::domain::isolation::EvidenceKind;
@@ -63,6 +64,7 @@ struct Answer {
     reading: Reading,
     prompt: Option<Stored>,
     spent: Spent,
+    confinement: Confinement,
 }
 
 /// Runs a job. Whatever goes wrong on the way is a job that was not started.
@@ -107,6 +109,7 @@ pub(super) async fn perform(
         prompt: answer.prompt,
         reading,
         spent: answer.spent,
+        confinement: answer.confinement,
         started_at,
         ended_at: clock::now(),
     }
@@ -175,6 +178,7 @@ impl Answer {
             reading: Reading::Silent,
             prompt: None,
             spent: Spent::default(),
+            confinement: Confinement::None,
         }
     }
     /// What the program itself printed of its version counts more.
@@ -324,6 +328,11 @@ impl Assignment<'_> {
         let budget = left_until(self.job.deadline);
         match &self.agent.kind {
             AgentKind::Command(program) => {
+                let in_review_tree = self.job.evidence == EvidenceKind::ReviewTree;
+                let confine = self
+                    .tree
+                    .filter(|_| program.confine && !self.job.role.writes())
+                    .and_then(|tree| self.rim.confine(folder, Path::new(tree), in_review_tree));
                 let dispatch = command::Dispatch {
                     agent: self.agent,
                     command: program,
@@ -334,6 +343,7 @@ impl Assignment<'_> {
                     environment: &self.rim.environment,
                     guard: &self.rim.guard,
                     budget,
+                    confine,
                 };
                 Ok(command::dispatch(&dispatch, stop).await)
             }
@@ -394,6 +404,7 @@ impl Assignment<'_> {
             reading,
             prompt: None,
             spent: dispatched.spent,
+            confinement: dispatched.confinement,
         }
     }
 
@@ -442,6 +453,7 @@ impl Assignment<'_> {
             reading,
             prompt: None,
             spent: Spent::default(),
+            confinement: Confinement::None,
         })
     }
 }
