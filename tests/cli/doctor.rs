@@ -142,7 +142,7 @@ fn a_known_program_is_told_with_its_version_and_the_reach_of_its_key() {
     executable(
         &bin,
         "codex",
-        "#!/bin/sh\necho codex-cli 0.0.1\ntouch \"$HOME/asked-$1\"\n",
+        "#!/bin/sh\necho codex-cli 0.0.1\ntouch \"$0-asked-$1\"\n",
     );
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let machine = machine
@@ -160,14 +160,14 @@ fn a_known_program_is_told_with_its_version_and_the_reach_of_its_key() {
         key["message"],
         "OPENAI_API_KEY: the shell commands of its model see it, in a reviewer too"
     );
-    let asked: Vec<_> = std::fs::read_dir(machine.home())
+    let asked: Vec<_> = std::fs::read_dir(&bin)
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
-        .filter(|name| name.to_string_lossy().starts_with("asked"))
+        .filter(|name| name.to_string_lossy().contains("asked"))
         .collect();
     assert_eq!(
         asked,
-        ["asked---version"],
+        ["codex-asked---version"],
         "it was asked for its version alone"
     );
 }
