@@ -136,6 +136,7 @@ impl Worked {
             agent: &self.agent,
             tree: Some(&self.tree),
             plan: self.plan,
+            earlier: self.plan.map(|_| "I did it."),
             objections: &self.objections,
             findings: &self.findings,
             notes: &self.notes,
@@ -232,6 +233,7 @@ fn job(role: Role, evidence: EvidenceKind, full: bool) -> Job {
         evidence,
         deadline: Timestamp::from_millis(0),
         budget: 1,
+        session: crate::domain::job::SessionUse::New,
     }
 }
 
@@ -244,6 +246,7 @@ fn agent(contract: Contract, remote: bool) -> Agent {
             prompt: PromptChannel::Stdin,
             report: ReportChannel::Stdout,
             env: Vec::new(),
+            confine: false,
         }),
         remote,
         family: "sample".to_owned(),
