@@ -292,7 +292,7 @@ fn a_creator_and_a_disputing_reviewer_go_on_in_theirs() {
         } else {
             Answer::Pass
         };
-        ends(&mut run, next.0, &next.1, "s-n", outcome(answer, "c"));
+        ends(&mut run, next.0, &next.1, "s-n", answered(answer, "c"));
         next = asked(&mut run);
     }
     assert_eq!(next.1.session, continues("s-c", &correct));
