@@ -31,8 +31,8 @@ pub use fold::fold;
 pub use input::{Input, InputKind};
 pub use invariants::{Violation, check};
 pub use ledger::Bar;
-pub use review::{SlotProgress, SlotReview};
-pub use state::{JobRecord, Phase, Review, Stage, State};
+pub use review::{Limit, SlotProgress, SlotReview};
+pub use state::{JobRecord, Parking, Phase, Review, Stage, State};
 pub use weigh::{Refusal, Weight, weigh};
 pub use work::{Asked, ClosedWork, WorkStage};
 

@@ -18,6 +18,8 @@ mod escalation;
 mod implement;
 #[path = "whole_loop/ledger.rs"]
 mod ledger;
+#[path = "whole_loop/limits.rs"]
+mod limits;
 #[path = "whole_loop/no_arbiter.rs"]
 mod no_arbiter;
 #[path = "whole_loop/no_progress.rs"]

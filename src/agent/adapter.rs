@@ -5,12 +5,14 @@
 
 use serde_json::Value;
 
+use crate::domain::limits::Reset;
 use crate::domain::profile::Stream;
 use crate::domain::spent::Usage;
 use crate::domain::trouble::Trouble;
 
 pub mod account;
 pub mod outcome;
+pub mod reset;
 
 mod aider;
 mod claude;
@@ -79,6 +81,11 @@ pub enum Event {
         message: String,
         /// Whether it gave up.
         fatal: bool,
+    },
+    /// It told when a limit is lifted.
+    Reset {
+        /// When.
+        reset: Reset,
     },
     /// It says that it is done, or that it gave up.
     Result {

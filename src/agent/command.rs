@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::adapter::{outcome, reset};
 use crate::agent::arguments::{self, Placeholder};
 use crate::agent::dispatched::{Dispatched, shown};
 use crate::agent::environment::{Variables, is_passable, passed_on};
@@ -19,6 +20,7 @@ use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::job::{Ended, Job};
 use crate::domain::spent::Spent;
+use crate::domain::trouble::Trouble;
 use crate::process::command::Command;
 use crate::process::confine::Confine;
 use crate::process::guard::{GuardProgram, Probe, attach, probe};
@@ -176,17 +178,50 @@ fn dispatched(
         ReportFile::Bytes(bytes) => (Some(secrets.taken_out(bytes)), None),
     };
     secrets.taken_out_of_files(&[&done.stdout.path, &done.stderr.path]);
+    let stderr_tail = secrets.taken_out_of_text(&shown(&done.stderr.last));
+    let ended = limited(done.ended, &stderr_tail);
+    let reset = match &ended {
+        Ended::Failed { message, .. } => reset::said(message),
+        Ended::Exited { .. }
+        | Ended::Signalled { .. }
+        | Ended::TimedOut
+        | Ended::Stopped
+        | Ended::NotStarted { .. }
+        | Ended::Lost
+        | Ended::Interrupted => None,
+    };
     Dispatched {
-        ended: done.ended,
+        ended,
         gone: done.gone,
         report,
         unusable,
-        spent: Spent::default(),
-        stderr_tail: secrets.taken_out_of_text(&shown(&done.stderr.last)),
+        spent: Spent {
+            reset,
+            ..Spent::default()
+        },
+        stderr_tail,
         // Known to whoever started it.
         confinement: Confinement::None,
         stdout: Some(done.stdout),
         stderr: Some(done.stderr),
+    }
+}
+
+/// The exit code by which a command says that its provider lets it do nothing for now, as
+/// `EX_TEMPFAIL` of sysexits; it is our own for the same.
+const LIMITED: i32 = 75;
+
+/// How a command ended: one that says that it met a limit did not fail. Its last words on standard
+/// error may tell until when.
+fn limited(ended: Ended, stderr: &str) -> Ended {
+    if ended != (Ended::Exited { code: LIMITED }) {
+        return ended;
+    }
+    let words = stderr.lines().rfind(|line| !line.trim().is_empty());
+    Ended::Failed {
+        code: LIMITED,
+        trouble: Trouble::RateLimit,
+        message: outcome::shortened(words.unwrap_or_default()),
     }
 }
 

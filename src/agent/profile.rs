@@ -6,7 +6,7 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::adapter::account::Account;
-use crate::agent::adapter::outcome;
+use crate::agent::adapter::{outcome, reset};
 use crate::agent::arguments::{self, Placeholder};
 use crate::agent::command::{self, Besides, Named};
 use crate::agent::dispatched::{Dispatched, shown};
@@ -281,6 +281,19 @@ fn read(
         | Ended::Lost
         | Ended::Interrupted) => other,
     };
+    let mut spent = spent(profile, &account, directory, continues);
+    let words = match &ended {
+        Ended::Failed { message, .. } => message.as_str(),
+        Ended::Exited { .. }
+        | Ended::Signalled { .. }
+        | Ended::TimedOut
+        | Ended::Stopped
+        | Ended::NotStarted { .. }
+        | Ended::Lost
+        | Ended::Interrupted => "",
+    };
+    let told = spent.reset.or_else(|| reset::said(words));
+    spent.reset = told.filter(|_| ended.is_limit());
     secrets.taken_out_of_files(&[&done.stdout.path, &done.stderr.path]);
     let report = account.final_message().map(String::into_bytes);
     let (report, unusable) = match report {
@@ -299,7 +312,7 @@ fn read(
         gone: done.gone,
         report,
         unusable,
-        spent: spent(profile, &account, directory, continues),
+        spent,
         stderr_tail,
         confinement: Confinement::None,
         stdout: Some(done.stdout),

@@ -149,6 +149,8 @@ fn read(entries: &[Entry]) -> (Dead, Option<String>) {
             | Event::RunClosing { .. }
             | Event::CostUntold { .. }
             | Event::RunParking { .. }
+            | Event::SlotLimited { .. }
+            | Event::WorkLimited { .. }
             | Event::RunSuspended { .. }
             | Event::RunEnded { .. } => {}
         }

@@ -39,7 +39,7 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 approved, 1 NOT PASS, 2 usage, 3 refused, 4 stale, 5 inconclusive, 6 a tool failed, \
-7 a limit, 8 a human must decide, 126 a job could not be started, 130 interrupted, 143 terminated.
+7 a limit, 8 a human must decide, 75 parked on a limit, 126 a job could not be started, 130 interrupted, 143 terminated.
 Every other end than 0 prints a code; `run-loop explain CODE` says what to do.";
 
 /// What is not the loop.

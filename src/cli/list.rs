@@ -115,6 +115,12 @@ fn standing(row: &RunRow) -> String {
             format!("PASS{only}, exit {}", exit.code())
         }
         (RunState::Ended, Some(exit), Some(code)) => format!("{code}, exit {}", exit.code()),
+        (RunState::Interrupted, _, _) => match row.aside {
+            Some(code) if matches!(code.exit(), Exit::Limit | Exit::Parked) => {
+                format!("put aside, {code}")
+            }
+            Some(_) | None => row.state.as_str().to_owned(),
+        },
         (state, _, _) => state.as_str().to_owned(),
     }
 }

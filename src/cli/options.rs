@@ -315,7 +315,7 @@ pub(crate) fn with(line: &[String], options: &[&str]) -> Vec<String> {
 
 /// The line without an option and its value.
 fn without_option(line: &[String], option: &str) -> Vec<String> {
-    let takes_value = !matches!(option, "--plan" | "--wait-open-jobs");
+    let takes_value = !matches!(option, "--plan" | "--wait-open-jobs" | "--wait-for-limits");
     let mut kept = Vec::new();
     let mut words = line.iter();
     while let Some(word) = words.next() {

@@ -42,6 +42,7 @@ pub(crate) fn run(
     let allowed = Allowed {
         max_wall: args.max_wall,
         max_cost_micro_usd: args.max_cost.map(rules::micro_usd),
+        wait: args.wait_for_limits,
     };
     let args = &args.control;
     let place = locate(environment, args.repository.worktree.as_deref())?;
@@ -55,6 +56,7 @@ pub(crate) fn run(
         return Err(is_over(&read));
     }
     name_differences(&spec, &place);
+    name_parking(&read, spec.limits.wait || allowed.wait);
     let repository = own_repository(&place.git, &spec)?;
     let lock = RunLock::acquire(state_folder, &repository.source_root, run)?;
     // Verified again under the locks: nobody else writes from here on.
@@ -178,6 +180,24 @@ pub(super) fn name_differences(spec: &RunSpec, place: &Place) {
             format!("run {run} keeps its control root {theirs}; that of this folder is {here}");
         output::note(&text);
     }
+}
+
+/// Says so where a run is taken up before the limit is lifted that it was parked on.
+fn name_parking(read: &ReadRun, waits: bool) {
+    let Some(until) = read
+        .summary
+        .parked_until
+        .filter(|until| *until > clock::now())
+    else {
+        return;
+    };
+    let run = read.run;
+    let does = if waits {
+        "it waits until then"
+    } else {
+        "its agents are asked now all the same"
+    };
+    output::note(&format!("run {run} was parked until {until}: {does}"));
 }
 
 /// The run's repository, as it recorded it.

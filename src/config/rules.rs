@@ -118,6 +118,8 @@ pub fn limits(config: &Config) -> Limits {
         max_wall: limits.max_wall,
         max_cost_micro_usd: limits.max_cost.map(micro_usd),
         phases: limits.phases.clone(),
+        // By option only.
+        wait: false,
     }
 }
 

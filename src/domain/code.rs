@@ -219,6 +219,8 @@ codes! {
     MoneySpent = "RL0705", Limit;
     /// A dispute has nobody who may rule on it.
     ArbiterMissing = "RL0710", NeedsHuman;
+    /// A provider's limit lets nothing be done for now.
+    Parked = "RL0720", Parked;
     /// Interrupted.
     Interrupted = "RL0801", Interrupted;
     /// Terminated.

@@ -132,6 +132,9 @@ impl Effect {
             | Self::RunJob { .. }
             | Self::Delegate { .. }
             | Self::AwaitJobs { .. }
+            | Self::Timer {
+                of: Timer::Limit, ..
+            }
             | Self::Measure { .. } => true,
         }
     }
@@ -143,6 +146,8 @@ impl Effect {
 pub enum Timer {
     /// The end of the time that the run may take.
     MaxWall,
+    /// That a provider's limit is lifted.
+    Limit,
 }
 
 /// When a round is measured again; the first measurement is its pin.

@@ -14,7 +14,7 @@ use crate::domain::limits::Allowed;
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
-use crate::domain::time::Stamp;
+use crate::domain::time::{Stamp, Timestamp};
 use crate::domain::verdict::PassedBy;
 use crate::domain::work::Work;
 
@@ -126,6 +126,31 @@ pub enum Event {
         /// How the attempt before ended, for people.
         ending: String,
     },
+    /// The agent of a slot is at a limit of its provider: nothing is spent, and it is asked later
+    /// where nobody else gives a verdict.
+    SlotLimited {
+        /// The round.
+        round: RoundNumber,
+        /// The slot.
+        slot: SlotName,
+        /// When it is worth asking again.
+        until: Timestamp,
+        /// Whether its program told that.
+        told: bool,
+        /// Which of the slot's agents is asked next.
+        rank: usize,
+        /// In its words.
+        ending: String,
+    },
+    /// Who does a step of work is at a limit of its provider: it is asked the same later.
+    WorkLimited {
+        /// When it is worth asking again.
+        until: Timestamp,
+        /// Whether its program told that.
+        told: bool,
+        /// In its words.
+        ending: String,
+    },
     /// A slot will not be asked again in this round.
     SlotSettled {
         /// The round.
@@ -195,12 +220,18 @@ pub enum Event {
     RunParking {
         /// Why, and the command that takes it up again.
         failure: Failure,
+        /// When it is worth going on, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
     },
     /// The run is put aside: it was interrupted before its end was decided, or it spent what it may
     /// spend. It can be resumed.
     RunSuspended {
         /// Why, and the command that takes it up again.
         failure: Failure,
+        /// When it is worth going on, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
     },
     /// The run is over. Nothing follows.
     RunEnded {

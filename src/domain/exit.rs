@@ -24,6 +24,8 @@ pub enum Exit {
     Limit,
     /// 8: a human must decide.
     NeedsHuman,
+    /// 75: parked on a limit of a provider.
+    Parked,
     /// 126: a job could not be started, or its prompt not be written.
     NotStarted,
     /// 130: interrupted by SIGINT.
@@ -34,7 +36,7 @@ pub enum Exit {
 
 impl Exit {
     /// Every exit, in the order of its code.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Approved,
         Self::NotPass,
         Self::Usage,
@@ -44,6 +46,7 @@ impl Exit {
         Self::ToolFailed,
         Self::Limit,
         Self::NeedsHuman,
+        Self::Parked,
         Self::NotStarted,
         Self::Interrupted,
         Self::Terminated,
@@ -62,6 +65,7 @@ impl Exit {
             Self::ToolFailed => 6,
             Self::Limit => 7,
             Self::NeedsHuman => 8,
+            Self::Parked => 75,
             Self::NotStarted => 126,
             Self::Interrupted => 130,
             Self::Terminated => 143,

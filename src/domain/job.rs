@@ -225,6 +225,11 @@ impl Ended {
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Exited { code: 0 })
     }
+    /// Whether a limit of its provider ended it.
+    #[must_use]
+    pub fn is_limit(&self) -> bool {
+        matches!(self, Self::Failed { trouble, .. } if trouble.is_limit())
+    }
 }
 
 /// What a report says, as decoded by the contract.

@@ -1,10 +1,11 @@
-//! What a run may spend, and what its user allows it more.
+//! What a run may spend, what its user allows it more, and the limits of providers.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::job::Role;
+use crate::domain::job::{JobOutcome, Role};
+use crate::domain::time::Timestamp;
 
 /// The budgets of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +17,8 @@ pub struct Limits {
     pub max_cost_micro_usd: Option<u64>,
     /// The most seconds that a job of a role gets.
     pub phases: BTreeMap<Role, u64>,
+    /// Whether it waits in place until a provider's limit is lifted.
+    pub wait: bool,
 }
 
 impl Limits {
@@ -36,6 +39,8 @@ pub struct Allowed {
     pub max_wall: Option<u64>,
     /// Another limit of its cost, in millionths of a US dollar.
     pub max_cost_micro_usd: Option<u64>,
+    /// To wait in place until a provider's limit is lifted.
+    pub wait: bool,
 }
 
 impl Allowed {
@@ -44,6 +49,50 @@ impl Allowed {
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// When a provider's limit is lifted, as a program told it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reset", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Reset {
+    /// So long after it was told.
+    In {
+        /// How long.
+        seconds: u64,
+    },
+    /// At a moment.
+    At {
+        /// When.
+        at: Timestamp,
+    },
+}
+
+/// The shortest and the longest time for which a limit is believed.
+const BELIEVED: (u64, u64) = (60, 604_800);
+/// The first wait where no time was told; each further one is twice as long, up to an hour.
+const FIRST_WAIT: u64 = 300;
+
+/// When the limit is lifted that ended a job, as its program told it.
+#[must_use]
+pub fn told(outcome: &JobOutcome) -> Option<Timestamp> {
+    Some(match outcome.spent.reset? {
+        Reset::In { seconds } => outcome.ended_at.plus_seconds(seconds),
+        Reset::At { at } => at,
+    })
+}
+
+/// When it is worth asking again after a limit ended a job: as it was told, or a wait that grows
+/// with how often there was one before.
+#[must_use]
+pub fn lifted_at(outcome: &JobOutcome, before: u32) -> Timestamp {
+    let (shortest, longest) = BELIEVED;
+    let ended_at = outcome.ended_at;
+    let grown = FIRST_WAIT << before.min(4);
+    let at = told(outcome).unwrap_or_else(|| ended_at.plus_seconds(grown.min(3600)));
+    at.clamp(
+        ended_at.plus_seconds(shortest),
+        ended_at.plus_seconds(longest),
+    )
 }
 
 /// Millionths of a dollar in dollars, as they are given on the command line: `5`, `0.25`.

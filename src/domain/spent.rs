@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::limits::Reset;
+
 /// What one job's program told of itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,6 +23,9 @@ pub struct Spent {
     pub cost_micro_usd: Option<u64>,
     /// How many tool calls were denied to it.
     pub denied: u32,
+    /// When the limit is lifted that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<Reset>,
 }
 
 impl Spent {

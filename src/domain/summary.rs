@@ -42,6 +42,8 @@ pub struct Summary {
     pub closing: Option<End>,
     /// Why it is put aside, while it is.
     pub suspended: Option<Failure>,
+    /// Until when it is parked, where that is known.
+    pub parked_until: Option<Timestamp>,
     /// How it ended; `None` while it goes on, is put aside, or when its engine died.
     pub end: Option<End>,
     /// Effects without an outcome.
@@ -132,6 +134,7 @@ impl Summary {
             // As the engine does: what was open is not done on an old measurement.
             Event::RunResumed { .. } => {
                 self.suspended = None;
+                self.parked_until = None;
                 if self.closing.is_none() {
                     self.open.retain(|_, effect| effect.outlives_its_engine());
                 }
@@ -145,6 +148,8 @@ impl Summary {
             | Event::WaitEnded { .. }
             | Event::CostUntold { .. }
             | Event::RunParking { .. }
+            | Event::SlotLimited { .. }
+            | Event::WorkLimited { .. }
             | Event::ReviewOpened { .. }
             | Event::WorkOpened { .. }
             | Event::WorkRetried { .. }
@@ -195,7 +200,10 @@ impl Summary {
                 }
             }
             Event::RunClosing { end } => self.closing = Some(end.clone()),
-            Event::RunSuspended { failure } => self.suspended = Some(failure.clone()),
+            Event::RunSuspended { failure, until } => {
+                self.suspended = Some(failure.clone());
+                self.parked_until = *until;
+            }
             Event::RunEnded { end } => self.end = Some(end.clone()),
         }
     }

@@ -1,5 +1,7 @@
 //! Time and randomness as data: the core is handed both and has none of its own.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -29,6 +31,16 @@ impl Timestamp {
     pub fn plus_seconds(self, seconds: u64) -> Self {
         let millis = i64::try_from(seconds.saturating_mul(1000)).unwrap_or(i64::MAX);
         Self(self.0.saturating_add(millis))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// In UTC, as RFC 3339 with seconds.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(time) => write!(f, "{time:.0}"),
+            Err(_) => write!(f, "{} ms since 1970", self.0),
+        }
     }
 }
 

@@ -55,6 +55,28 @@ impl Trouble {
         }
     }
 
+    /// Whether the provider lets nothing be done for a while: nobody's failure, and to be asked
+    /// again later.
+    #[must_use]
+    pub fn is_limit(self) -> bool {
+        match self {
+            Self::RateLimit | Self::Quota => true,
+            Self::Auth
+            | Self::Overloaded
+            | Self::Server
+            | Self::Network
+            | Self::Model
+            | Self::Request
+            | Self::Limit
+            | Self::Denied
+            | Self::Aborted
+            | Self::Usage
+            | Self::Session
+            | Self::Unfinished
+            | Self::Unknown => false,
+        }
+    }
+
     /// Whether asking once more may help: what is wrong with a key, a model or a request stays so.
     #[must_use]
     pub fn may_pass(self) -> bool {

@@ -8,6 +8,7 @@ mod budget;
 mod close;
 mod delegation;
 mod hold;
+mod limit;
 mod round;
 mod slot;
 pub(super) mod verdict;

@@ -23,6 +23,18 @@ pub struct Budget {
     pub untold_is_told: bool,
 }
 
+impl Budget {
+    /// When the time is spent that the run may take.
+    #[must_use]
+    pub fn ends_at(&self) -> Option<Timestamp> {
+        let all = self.limits.max_wall?.saturating_mul(1000);
+        let left = i64::try_from(all)
+            .unwrap_or(i64::MAX)
+            .saturating_sub(self.ran);
+        Some(self.since?.plus_millis(left))
+    }
+}
+
 impl State {
     /// What the jobs cost so far, in millionths of a US dollar, as far as they told.
     #[must_use]

@@ -14,7 +14,7 @@ use crate::domain::failure::Failure;
 use crate::domain::lines::Place;
 use crate::domain::time::Stamp;
 use crate::engine::review::SlotProgress;
-use crate::engine::state::{Phase, Stage, State};
+use crate::engine::state::{Parking, Phase, Stage, State};
 use crate::engine::work::WorkStage;
 
 /// Folds one event into the state.
@@ -123,8 +123,15 @@ pub fn fold(state: &mut State, event: &Event) {
                 released: false,
             };
         }
-        Event::RunParking { failure } => state.parking = Some(failure.clone()),
-        Event::RunSuspended { failure } => state.suspended = Some(failure.clone()),
+        Event::SlotLimited {
+            slot, rank, until, ..
+        } => round::slot_limited(state, slot, *rank, *until),
+        Event::WorkLimited { until, .. } => work::limited(state, *until),
+        Event::RunParking { failure, until } => {
+            let (failure, until) = (failure.clone(), *until);
+            state.parking = Some(Parking { failure, until });
+        }
+        Event::RunSuspended { failure, .. } => state.suspended = Some(failure.clone()),
         Event::RunEnded { end } => state.phase = Phase::Ended { end: end.clone() },
     }
 }
@@ -143,7 +150,9 @@ fn resumed(state: &mut State, stamp: Stamp) {
     state.given_back = false;
     state.trees.clear();
     state.open.retain(|_, effect| effect.outlives_its_engine());
-    work::resumed(state);
+    // Who takes a run up that does not wait wants to know whether the limit still holds.
+    let tries = !state.budget.limits.wait;
+    work::resumed(state, tries);
     let Phase::Round { stage, .. } = &mut state.phase else {
         return;
     };
@@ -156,6 +165,9 @@ fn resumed(state: &mut State, stamp: Stamp) {
         for place in review.slots.values_mut() {
             if matches!(place.progress, SlotProgress::Open { .. }) {
                 place.progress = SlotProgress::Waiting;
+            }
+            for limit in place.limits.values_mut().filter(|_| tries) {
+                limit.until = limit.until.min(stamp.at);
             }
         }
     }

@@ -1,9 +1,12 @@
 //! How one slot stands in a round.
 
+use std::collections::BTreeMap;
+
 use crate::domain::effect::{Done, ReviewTree};
 use crate::domain::event::Settlement;
 use crate::domain::id::JobId;
 use crate::domain::job::{AttemptReason, JobOutcome};
+use crate::domain::time::Timestamp;
 
 /// One slot in one round: where it stands and what was already spent on it.
 #[derive(Debug, Clone)]
@@ -22,6 +25,21 @@ pub struct SlotReview {
     pub refreshed: bool,
     /// How each attempt without a verdict ended, for people.
     pub endings: Vec<String>,
+    /// The last of its agents that was asked, or is to be.
+    pub top: usize,
+    /// Its agents that were at a limit of their provider and still have their attempt.
+    pub limits: BTreeMap<usize, Limit>,
+    /// How often an agent of it was at a limit.
+    pub limited: u32,
+}
+
+/// A limit of a provider that kept an agent of a slot from answering.
+#[derive(Debug, Clone)]
+pub struct Limit {
+    /// When it is worth asking again.
+    pub until: Timestamp,
+    /// Why the agent is asked then.
+    pub reason: AttemptReason,
 }
 
 impl Default for SlotReview {
@@ -34,11 +52,27 @@ impl Default for SlotReview {
             re_asked: false,
             refreshed: false,
             endings: Vec::new(),
+            top: 0,
+            limits: BTreeMap::new(),
+            limited: 0,
         }
     }
 }
 
 impl SlotReview {
+    /// When the limit is lifted of the agent whose turn it is.
+    #[must_use]
+    pub fn limited_until(&self) -> Option<Timestamp> {
+        self.limits.get(&self.rank).map(|limit| limit.until)
+    }
+    /// Whoever else still has an attempt that a limit kept from it: first the one whose limit is
+    /// lifted first.
+    #[must_use]
+    pub fn kept_waiting(&self) -> Option<(usize, AttemptReason)> {
+        let others = self.limits.iter().filter(|(rank, _)| **rank != self.rank);
+        let first = others.min_by_key(|(rank, limit)| (limit.until, **rank));
+        first.map(|(rank, limit)| (*rank, limit.reason.clone()))
+    }
     /// How the slot was settled, once it is.
     #[must_use]
     pub fn settlement(&self) -> Option<&Settlement> {

@@ -79,7 +79,7 @@ pub struct State {
     /// What the run has spent and may spend.
     pub budget: Budget,
     /// Why the run is to be put aside, once it is.
-    pub parking: Option<Failure>,
+    pub parking: Option<Parking>,
     /// Why the run is put aside, while it is.
     pub suspended: Option<Failure>,
     /// A case that cannot be; it ends the run.
@@ -88,6 +88,15 @@ pub struct State {
     pub promotion: Option<Promotion>,
     /// Where the run stands.
     pub phase: Phase,
+}
+
+/// Why a run is to be put aside, and until when.
+#[derive(Debug, Clone)]
+pub struct Parking {
+    /// Why, and the command that takes it up again.
+    pub failure: Failure,
+    /// When it is worth going on, where that is known.
+    pub until: Option<Timestamp>,
 }
 
 /// A job with what came back.

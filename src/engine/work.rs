@@ -12,6 +12,7 @@ use crate::domain::job::{AttemptReason, Job, Reply, Role};
 use crate::domain::lowered::Lowered;
 use crate::domain::run_spec::{PlanSource, RunSpec};
 use crate::domain::slot::SlotName;
+use crate::domain::time::Timestamp;
 use crate::domain::work::Work;
 use crate::engine::state::{Phase, State};
 
@@ -86,6 +87,10 @@ pub struct Asked {
     pub reason: AttemptReason,
     /// Which attempt of the step, from 1.
     pub attempt: u32,
+    /// How often a limit of its provider ended it.
+    pub limited: u32,
+    /// When such a limit is lifted.
+    pub limited_until: Option<Timestamp>,
 }
 
 /// A step of work that is over.

@@ -192,16 +192,34 @@ impl Follower {
                 },
             ),
             Event::CostUntold { job } => (About::default(), Kind::CostUntold { job: *job }),
-            Event::RunParking { failure } => (
+            Event::SlotLimited {
+                round,
+                slot,
+                until,
+                told,
+                ending,
+                ..
+            } => {
+                let limited = kind::limited(*until, *told, ending);
+                (self.about_slot(*round, slot, None), limited)
+            }
+            Event::WorkLimited {
+                until,
+                told,
+                ending,
+            } => (About::default(), kind::limited(*until, *told, ending)),
+            Event::RunParking { failure, until } => (
                 About::default(),
                 Kind::RunParking {
                     failure: failure.clone(),
+                    until: until.map(time::moment),
                 },
             ),
-            Event::RunSuspended { failure } => (
+            Event::RunSuspended { failure, until } => (
                 About::default(),
                 Kind::RunSuspended {
                     failure: failure.clone(),
+                    until: until.map(time::moment),
                 },
             ),
             Event::RunEnded { end } => (About::default(), kind::ended(end)),

@@ -135,7 +135,18 @@ fn say(event: &PublicEvent) -> Option<String> {
         Kind::CostUntold { job } => {
             format!("job {job} told no cost: what it cost does not count towards --max-cost")
         }
-        Kind::RunParking { failure } => {
+        Kind::Limited {
+            until,
+            told,
+            ending,
+        } => {
+            let told = if *told { "as it told" } else { "by our guess" };
+            format!("at a limit until {until}, {told}: {}", text::line(ending))
+        }
+        Kind::TimerStarted { of: "limit", until } => {
+            format!("waiting until {until} for a limit to be lifted")
+        }
+        Kind::RunParking { failure, .. } => {
             format!("putting the run aside ({})", failure.code)
         }
         // The end is told by the summary, and its failure by the command.
@@ -144,6 +155,7 @@ fn say(event: &PublicEvent) -> Option<String> {
         | Kind::TreeOpened { .. }
         | Kind::ReviewOpened
         | Kind::Released { .. }
+        | Kind::TimerStarted { .. }
         | Kind::TimerEnded { .. }
         | Kind::RunClosing { .. }
         | Kind::RunSuspended { .. }

@@ -329,20 +329,40 @@ pub enum Kind {
         /// The first such job.
         job: JobId,
     },
-    /// A wait is over: `max_wall`, the time that the run may take.
+    /// A wait began.
+    TimerStarted {
+        /// `max_wall`, the time that the run may take, or `limit`, until one is lifted.
+        of: &'static str,
+        /// Until when.
+        until: String,
+    },
+    /// A wait is over.
     TimerEnded {
         /// Whether the moment has come; else the wait was given up.
         elapsed: bool,
+    },
+    /// An agent is at a limit of its provider: it is asked later, and nothing is spent.
+    Limited {
+        /// When it is worth asking again.
+        until: String,
+        /// Whether its program told that.
+        told: bool,
+        /// In its words.
+        ending: String,
     },
     /// The run is to be put aside: what is under way is ended.
     RunParking {
         /// Why, and the command that takes it up again.
         failure: Failure,
+        /// When it is worth going on, where that is known.
+        until: Option<String>,
     },
     /// The run is put aside and can be resumed.
     RunSuspended {
         /// Why, and the command that takes it up again.
         failure: Failure,
+        /// When it is worth going on, where that is known.
+        until: Option<String>,
     },
     /// The run ended.
     RunEnded {

@@ -41,6 +41,8 @@ pub struct RunReport {
     pub readers: Option<u32>,
     /// Why it was not approved.
     pub failure: Option<Failure>,
+    /// Until when it is parked on a limit, in UTC.
+    pub parked_until: Option<String>,
     /// What the change is for.
     pub task: Option<String>,
     /// The working tree under review.
@@ -159,6 +161,7 @@ impl RunReport {
             approved: readers.is_some(),
             readers,
             failure,
+            parked_until: summary.parked_until.map(time::moment),
             task: spec.and_then(|spec| spec.task.clone()),
             source: spec.map(|spec| spec.source_root.clone()),
             base_given: spec.and_then(base_given),

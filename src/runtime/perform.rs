@@ -81,7 +81,7 @@ pub(super) async fn perform(
             }
             Outcome::JobsAwaited
         }
-        Effect::Timer { until, .. } => timer::perform(until, stop, kill).await,
+        Effect::Timer { of, until } => timer::perform(of, until, stop, kill).await,
         Effect::Measure {
             round,
             point,

@@ -68,6 +68,8 @@ fn named_by(event: &Event) -> Vec<&Stored> {
         | Event::RunClosing { .. }
         | Event::CostUntold { .. }
         | Event::RunParking { .. }
+        | Event::SlotLimited { .. }
+        | Event::WorkLimited { .. }
         | Event::RunSuspended { .. }
         | Event::RunEnded { .. } => Vec::new(),
     }
@@ -190,6 +192,8 @@ fn recorded(
             | Event::RunClosing { .. }
             | Event::CostUntold { .. }
             | Event::RunParking { .. }
+            | Event::SlotLimited { .. }
+            | Event::WorkLimited { .. }
             | Event::RunSuspended { .. }
             | Event::RunEnded { .. } => {}
         }

@@ -297,6 +297,8 @@ fn stamped(event: &Event) -> Option<Timestamp> {
         | Event::RunClosing { .. }
         | Event::CostUntold { .. }
         | Event::RunParking { .. }
+        | Event::SlotLimited { .. }
+        | Event::WorkLimited { .. }
         | Event::RunSuspended { .. }
         | Event::RunEnded { .. } => None,
     }

@@ -36,7 +36,7 @@ fn failures_are_named() {
         ("claude", "error500-retries2", Trouble::Server),
         ("claude", "error529-retries2", Trouble::Overloaded),
         ("claude", "credit-low", Trouble::Quota),
-        ("claude", "max-budget", Trouble::Quota),
+        ("claude", "max-budget", Trouble::Limit),
         ("claude", "max-turns", Trouble::Limit),
         ("claude", "cut-stream-retries2", Trouble::Network),
         ("claude", "bad-flag", Trouble::Usage),

@@ -73,6 +73,11 @@ fn meaning(exit: Exit) -> (&'static str, &'static str, &'static str) {
             "a finding is in dispute and nobody may rule on it",
             "-",
         ),
+        Exit::Parked => (
+            "parked",
+            "parked on a rate limit or quota; `resume` goes on",
+            "-",
+        ),
         Exit::NotStarted => (
             "not started",
             "`job submit` could not start, or could not write the prompt",

@@ -27,6 +27,7 @@ pub fn limited() -> impl Strategy<Value = World> {
                 max_wall,
                 max_cost_micro_usd: max_cost,
                 phases: BTreeMap::new(),
+                wait: world.limits.wait,
             };
             world.cost = cost;
             world
@@ -36,6 +37,7 @@ pub fn limited() -> impl Strategy<Value = World> {
 const MORE: Allowed = Allowed {
     max_wall: Some(1_000_000_000),
     max_cost_micro_usd: Some(1_000_000_000),
+    wait: false,
 };
 
 fn asked(journal: &[Event]) -> usize {

@@ -318,7 +318,7 @@ impl Model<'_> {
             return Err(3);
         }
         let pinned = self.content;
-        let mut answered = false;
+        let (mut answered, mut re_asked) = (false, false);
         for nth in 1.. {
             let deed = world.deed(role, before, nth);
             if deed == Deed::CannotStart {
@@ -329,7 +329,11 @@ impl Model<'_> {
                 self.content = next;
             }
             match deed {
-                Deed::Invalid if nth == 1 => continue,
+                Deed::Limited => continue,
+                Deed::Invalid if !re_asked => {
+                    re_asked = true;
+                    continue;
+                }
                 Deed::Invalid | Deed::Silent if role == Role::Plan => return Err(6),
                 Deed::Exits | Deed::TimesOut if !rules => return Err(6),
                 deed => answered = deed == Deed::Answers,
@@ -421,6 +425,8 @@ impl Model<'_> {
             let answer = world.answer(slot, round, attempt);
             let claimed = self.record(answer, slot, round, attempt, content, rank);
             let again = match answer {
+                // Nobody's failure: somebody is asked again, and nothing is spent.
+                Answer::Limited => continue,
                 Answer::Pass | Answer::NotPassLow => {
                     let bar = self.bar(content, Some(slot));
                     return bar.map_or(Slot::Passes, Slot::Refuses);

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use run_loop::domain::code::Code;
 use run_loop::domain::effect::{Effect, Outcome};
 use run_loop::domain::event::{Event, StopCause};
+use run_loop::domain::failure::Failure;
 use run_loop::domain::id::{EffectId, JobId};
 use run_loop::domain::limits::Allowed;
 use run_loop::engine::{Input, InputKind, State, check, fold, step};
@@ -95,7 +97,13 @@ impl<'a> Driver<'a> {
             open.retain(|(_, effect)| !effect.is_timer());
         }
         let Some((id, effect)) = open.get(pick % open.len().max(1)) else {
-            return false;
+            // What is parked is taken up again, by whoever waited for the limit.
+            let parked = |failure: &Failure| failure.code == Code::Parked;
+            let takes_up = self.state.suspended.as_ref().is_some_and(parked);
+            if takes_up {
+                self.input(resume());
+            }
+            return takes_up;
         };
         let outcome = self.outcome(effect);
         self.input(InputKind::Done {
@@ -250,6 +258,10 @@ proptest! {
         let mut pick = picks(seed);
         for _ in 0..at {
             driver.perform(pick());
+        }
+        // What lies aside is taken up before anything is asked of it.
+        if driver.state.suspended.is_some() {
+            driver = driver.again();
         }
         let decided = driver.state.promotion.is_some();
         if interrupted_first {

@@ -29,6 +29,7 @@ use run_loop::domain::severity::Severity;
 use run_loop::domain::slot::{Slot, SlotName};
 use run_loop::domain::spent::Spent;
 use run_loop::domain::time::{Stamp, Timestamp};
+use run_loop::domain::trouble::Trouble;
 use run_loop::domain::verdict::{Coverage, Verdict};
 
 /// What an agent does when it is asked.
@@ -57,6 +58,8 @@ pub enum Answer {
     TimesOutWithPass,
     TimesOutWithNotPass,
     CannotStart,
+    /// A limit of its provider, beside a perfect PASS.
+    Limited,
 }
 
 /// What a later measurement finds.
@@ -96,6 +99,7 @@ pub enum Deed {
     Exits,
     TimesOut,
     CannotStart,
+    Limited,
 }
 
 /// Where the plan comes from.
@@ -174,6 +178,7 @@ pub fn worlds() -> impl Strategy<Value = World> {
         1 => Just(Answer::TimesOutWithPass),
         1 => Just(Answer::TimesOutWithNotPass),
         1 => Just(Answer::CannotStart),
+        2 => Just(Answer::Limited),
     ];
     let motion = || {
         prop_oneof![
@@ -191,11 +196,18 @@ pub fn worlds() -> impl Strategy<Value = World> {
         prop::collection::vec(answer, 1..6),
         prop::option::weighted(0.04, 1_u32..4),
     )
-        .prop_map(|(checks, fallbacks, answers, tree_fails_in)| SlotScript {
-            checks,
-            fallbacks: if checks { 0 } else { fallbacks },
-            answers,
-            tree_fails_in,
+        .prop_map(|(checks, fallbacks, mut answers, tree_fails_in)| {
+            // `checks` asks no provider, and every limit is lifted some time.
+            answers.retain(|answer| !checks || *answer != Answer::Limited);
+            if answers.iter().all(|answer| *answer == Answer::Limited) {
+                answers.push(Answer::Pass);
+            }
+            SlotScript {
+                checks,
+                fallbacks: if checks { 0 } else { fallbacks },
+                answers,
+                tree_fails_in,
+            }
         });
     (
         (
@@ -209,11 +221,11 @@ pub fn worlds() -> impl Strategy<Value = World> {
         prop_oneof![1 => Just(0_u8), 12 => 1_u8..4],
         prop::option::weighted(0.06, 1_u32..4),
         prop::option::weighted(0.06, 1_u32..4),
-        prop::bool::weighted(0.05),
+        (prop::bool::weighted(0.05), any::<bool>()),
     )
         .prop_map(
             |(
-                (slots, crew),
+                (mut slots, crew),
                 max_rounds,
                 max_parallel,
                 quorum,
@@ -221,20 +233,36 @@ pub fn worlds() -> impl Strategy<Value = World> {
                 first_content,
                 pin,
                 evidence,
-                promotion,
-            )| World {
-                slots,
-                crew,
-                max_rounds,
-                max_parallel,
-                quorum,
-                motions,
-                first_content,
-                pin_fails_in: pin,
-                evidence_fails_in: evidence,
-                promotion_fails: promotion,
-                limits: Limits::default(),
-                cost: None,
+                (promotion, wait),
+            )| {
+                // Which of a slot's agents is asked depends on when limits are lifted, and there
+                // it matters who raised a finding.
+                if crew
+                    .as_ref()
+                    .is_some_and(|crew| crew.arbiter == Arbiter::Reviewer)
+                {
+                    let answers = slots.iter_mut().flat_map(|slot| &mut slot.answers);
+                    for answer in answers.filter(|answer| **answer == Answer::Limited) {
+                        *answer = Answer::Pass;
+                    }
+                }
+                World {
+                    slots,
+                    crew,
+                    max_rounds,
+                    max_parallel,
+                    quorum,
+                    motions,
+                    first_content,
+                    pin_fails_in: pin,
+                    evidence_fails_in: evidence,
+                    promotion_fails: promotion,
+                    limits: Limits {
+                        wait,
+                        ..Limits::default()
+                    },
+                    cost: None,
+                }
             },
         )
 }
@@ -247,6 +275,7 @@ fn crews() -> impl Strategy<Value = Crew> {
         1 => Just(Deed::Exits),
         1 => Just(Deed::TimesOut),
         1 => Just(Deed::CannotStart),
+        2 => Just(Deed::Limited),
     ];
     let planned = prop_oneof![
         3 => Just(Planned::Nobody),
@@ -281,7 +310,20 @@ fn crews() -> impl Strategy<Value = Crew> {
         any::<u64>(),
     )
         .prop_map(
-            |(review_only, planner, planned, objects, arbiter, deeds, writes, motions, mood)| {
+            |(
+                review_only,
+                planner,
+                planned,
+                objects,
+                arbiter,
+                mut deeds,
+                writes,
+                motions,
+                mood,
+            )| {
+                if deeds.iter().all(|deed| *deed == Deed::Limited) {
+                    deeds.push(Deed::Answers);
+                }
                 Crew {
                     review_only,
                     planner: planner || planned == Planned::Planner,
@@ -528,6 +570,7 @@ impl World {
             // What a job says that failed or was stopped is not heard.
             Deed::Exits => (exited(1), reply()),
             Deed::TimesOut => (Ended::TimedOut, reply()),
+            Deed::Limited => (limited(), reply()),
             Deed::CannotStart => {
                 let failure = Failure::new(Code::AgentNotRunnable, "as scripted");
                 (Ended::NotStarted { failure }, Reading::Silent)
@@ -860,6 +903,14 @@ pub fn answered(answer: Answer, key: &str) -> JobOutcome {
     outcome(answer, &said)
 }
 
+fn limited() -> Ended {
+    Ended::Failed {
+        code: 1,
+        trouble: Trouble::RateLimit,
+        message: "as scripted".to_owned(),
+    }
+}
+
 fn outcome(answer: Answer, said: &Said) -> JobOutcome {
     use Verdict::{NotPass, Pass};
     let key = said.key.as_str();
@@ -904,6 +955,7 @@ fn outcome(answer: Answer, said: &Said) -> JobOutcome {
         Answer::KilledWithNotPass => (Ended::Signalled { signal: 9 }, not_pass()),
         Answer::TimesOutWithPass => (Ended::TimedOut, pass()),
         Answer::TimesOutWithNotPass => (Ended::TimedOut, not_pass()),
+        Answer::Limited => (limited(), pass()),
         Answer::CannotStart => {
             let failure = Failure::new(Code::AgentNotRunnable, "as scripted");
             (Ended::NotStarted { failure }, Reading::Silent)

@@ -44,6 +44,11 @@ impl Stage {
         self.bench = self.bench.map(|bench| bench.config(lines));
         self
     }
+    /// An entry of the panel, in place of `--reviewer`.
+    pub(crate) fn panel(mut self, entry: &str) -> Self {
+        self.bench = self.bench.map(|bench| bench.also(entry));
+        self
+    }
     pub(crate) fn ready(mut self) -> Self {
         self.bench = self.bench.map(Bench::ready);
         self

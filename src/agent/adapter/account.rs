@@ -109,6 +109,7 @@ impl Account {
                 self.ended_well = Some(success);
                 self.results.extend(text);
             }
+            Event::Reset { reset } => self.spent.reset = Some(reset),
             Event::Raw { .. } => {}
         }
     }

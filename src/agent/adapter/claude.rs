@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::agent::adapter::{Event, micro_usd, number, text, text_or_empty};
+use crate::agent::adapter::{Event, micro_usd, number, reset, text, text_or_empty};
+use crate::domain::limits::Reset;
 use crate::domain::spent::Usage;
 use crate::domain::trouble::Trouble;
 
@@ -24,6 +25,18 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
             }
         }
         "result" => result(value, events),
+        // Told at every change of what is left; only a rejection is a limit.
+        "rate_limit_event" => {
+            let status = text_or_empty(value, "/rate_limit_info/status");
+            let at = value
+                .pointer("/rate_limit_info/resetsAt")
+                .and_then(Value::as_i64)
+                .and_then(reset::epoch);
+            if let Some(at) = at.filter(|_| status == "rejected") {
+                let reset = Reset::At { at };
+                events.push(Event::Reset { reset });
+            }
+        }
         _ => {}
     }
 }
@@ -134,7 +147,8 @@ fn result(value: &Value, events: &mut Vec<Event>) {
 fn why(value: &Value) -> Option<Trouble> {
     match text_or_empty(value, "/terminal_reason").as_str() {
         "max_turns" => return Some(Trouble::Limit),
-        "budget_exhausted" => return Some(Trouble::Quota),
+        // Of the run itself (`--max-budget-usd`): it would be used up again.
+        "budget_exhausted" => return Some(Trouble::Limit),
         "prompt_too_long" => return Some(Trouble::Request),
         "aborted_streaming" | "aborted_tools" => return Some(Trouble::Aborted),
         _ => {}

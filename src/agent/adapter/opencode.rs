@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::agent::adapter::{Event, micro_usd, number, text, text_or_empty};
+use crate::domain::limits::Reset;
 use crate::domain::spent::Usage;
 use crate::domain::trouble::Trouble;
 
@@ -55,6 +56,15 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
                 message,
                 fatal: true,
             });
+            let told = |name: &str| {
+                let told = text(value, &format!("/error/data/responseHeaders/{name}"))?;
+                told.parse::<u64>().ok()
+            };
+            let in_millis = told("retry-after-ms").map(|millis| millis.div_ceil(1000));
+            if let Some(seconds) = in_millis.or_else(|| told("retry-after")) {
+                let reset = Reset::In { seconds };
+                events.push(Event::Reset { reset });
+            }
         }
         _ => {}
     }

@@ -65,7 +65,7 @@ fn last_line(text: &str) -> &str {
 }
 
 /// Text of a program as it may stand in a message: one line, no escapes, not long.
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line: String = words
         .join(" ")

@@ -17,6 +17,9 @@ pub struct ResumeArgs {
     /// How many seconds it may run in all, with those that it ran before
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=604_800))]
     pub max_wall: Option<u64>,
+    /// Wait in place until a rate limit or quota is lifted, now and from here on
+    #[arg(long)]
+    pub wait_for_limits: bool,
 }
 
 /// `run-loop cancel`, and what `run-loop resume` has in common with it.

@@ -84,6 +84,9 @@ pub struct LoopArgs {
     /// Put the run aside when it ran for this time; what is running is ended
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=604_800), help_heading = "Rules")]
     pub max_wall: Option<u64>,
+    /// Wait in place until a rate limit or quota is lifted, in place of ending with 75
+    #[arg(long, help_heading = "Rules")]
+    pub wait_for_limits: bool,
     /// How output is written.
     #[command(flatten)]
     pub output: FormatArgs,

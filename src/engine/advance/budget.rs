@@ -7,7 +7,7 @@ use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::job::Role;
 use crate::domain::limits::usd;
-use crate::engine::advance::request;
+use crate::engine::advance::{limit, request};
 use crate::engine::budget::costs;
 use crate::engine::state::State;
 
@@ -25,10 +25,7 @@ pub(super) fn watch(state: &State) -> Option<Event> {
         }
         let of = Timer::MaxWall;
         if !state.has_timer(of) {
-            let left = i64::try_from(seconds.saturating_mul(1000))
-                .unwrap_or(i64::MAX)
-                .saturating_sub(budget.ran);
-            let until = budget.since?.plus_millis(left);
+            let until = budget.ends_at()?;
             return Some(request(state, Effect::Timer { of, until }));
         }
     }
@@ -58,11 +55,14 @@ pub(super) fn held(state: &State) -> Option<Event> {
     if !allows(state, Role::Review, None) {
         return Some(park(money_is_spent(state)?));
     }
-    None
+    limit::held(state)
 }
 
 fn park(failure: Failure) -> Event {
-    Event::RunParking { failure }
+    Event::RunParking {
+        failure,
+        until: None,
+    }
 }
 
 fn time_is_spent(state: &State, seconds: u64) -> Option<Failure> {

@@ -10,7 +10,7 @@ use crate::domain::identity::Pin;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::engine::advance::request;
-use crate::engine::state::{ClosedRound, Phase, Stage, State};
+use crate::engine::state::{ClosedRound, Parking, Phase, Stage, State};
 
 /// The event that starts winding up with this failure.
 pub(super) fn fail(failure: Failure) -> Event {
@@ -61,8 +61,8 @@ pub(super) fn put_aside(state: &State) -> Option<Event> {
     }
     let run = state.run.as_ref()?;
     let Some(stop) = state.stop else {
-        let failure = state.parking.clone()?;
-        return Some(Event::RunSuspended { failure });
+        let Parking { failure, until } = state.parking.clone()?;
+        return Some(Event::RunSuspended { failure, until });
     };
     let (code, word) = match stop {
         StopCause::Interrupt => (Code::Interrupted, "interrupted"),
@@ -73,6 +73,7 @@ pub(super) fn put_aside(state: &State) -> Option<Event> {
     let resume = ["run-loop", "resume", &run.loop_id.to_string()].map(str::to_owned);
     Some(Event::RunSuspended {
         failure: Failure::new(code, message).next(resume),
+        until: None,
     })
 }
 

@@ -10,7 +10,7 @@ use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{Coverage, PassedBy, Verdict};
 use crate::engine::advance::close::fail;
-use crate::engine::advance::{budget, request, verdict};
+use crate::engine::advance::{budget, limit, request, verdict};
 use crate::engine::review::{SlotProgress, SlotReview};
 use crate::engine::session;
 use crate::engine::state::{Review, State};
@@ -23,6 +23,7 @@ pub(super) fn next(state: &State, round: RoundNumber, review: &Review) -> Option
         match &place.progress {
             SlotProgress::Waiting => match resolved(state, review, slot, place) {
                 Some((by, job)) => Some(pass(state, round, review, slot, by, job)),
+                None if limit::holds(state, place.limited_until()) => None,
                 None => (may_be_asked(run, review, slot) && affordable(state, slot, place))
                     .then(|| ask(state, run, round, review, slot, place)),
             },
@@ -358,6 +359,8 @@ fn retry(
     match (&outcome.ended, &outcome.reading) {
         // Nobody's failure: it is asked the same again, and nothing is spent.
         (Ended::Interrupted, _) => return again(place.rank, place.reason.clone()),
+        // Nobody's failure either, but it does not help to ask again at once.
+        (ended, _) if ended.is_limit() => return limit::slot(round, slot, place, outcome),
         (Ended::Exited { code: 0 }, Reading::Invalid { problems, .. }) if !place.re_asked => {
             return again(
                 place.rank,
@@ -385,8 +388,11 @@ fn retry(
             }
         }
     }
-    if slot.agent_at(place.rank + 1).is_some() {
-        return again(place.rank + 1, AttemptReason::First);
+    if slot.agent_at(place.top + 1).is_some() {
+        return again(place.top + 1, AttemptReason::First);
+    }
+    if let Some((rank, reason)) = place.kept_waiting() {
+        return again(rank, reason);
     }
     let mut endings = place.endings.clone();
     endings.push(ending);
@@ -408,7 +414,7 @@ fn settle(round: RoundNumber, slot: &Slot, settlement: Settlement) -> Event {
 }
 
 /// How an attempt without a verdict ended, in a few words.
-fn describe(outcome: &JobOutcome) -> String {
+pub(super) fn describe(outcome: &JobOutcome) -> String {
     match &outcome.ended {
         Ended::Exited { code: 0 } => match &outcome.reading {
             Reading::Invalid { problems, .. } => {

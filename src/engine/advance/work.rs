@@ -15,7 +15,7 @@ use crate::domain::job::{
 use crate::domain::trouble::Trouble;
 use crate::domain::work::Work;
 use crate::engine::advance::close::fail;
-use crate::engine::advance::{budget, request};
+use crate::engine::advance::{budget, limit, request};
 use crate::engine::session;
 use crate::engine::state::State;
 use crate::engine::work::{Asked, WorkStage};
@@ -40,6 +40,7 @@ pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Eve
             result: Done::Err(failure),
             ..
         } => Some(fail(failure.clone())),
+        WorkStage::Ready { asked } if limit::holds(state, asked.limited_until) => None,
         WorkStage::Ready { asked } => {
             let job = affordable(state, job(state, work, asked)?)?;
             if job.evidence == EvidenceKind::ReviewTree {
@@ -154,6 +155,9 @@ fn judge(state: &State, work: &Work, asked: &Asked, job: JobId, outcome: &JobOut
             reason: asked.reason.clone(),
             ending: Trouble::Session.said().to_owned(),
         };
+    }
+    if outcome.ended.is_limit() {
+        return limit::work(asked.limited, outcome);
     }
     if !outcome.ended.is_success() {
         let started = !matches!(outcome.ended, Ended::NotStarted { .. });

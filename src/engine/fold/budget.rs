@@ -24,6 +24,7 @@ pub(super) fn resumed(state: &mut State, stamp: &Stamp, allowed: Allowed) {
     let limits = &mut budget.limits;
     limits.max_wall = allowed.max_wall.or(limits.max_wall);
     limits.max_cost_micro_usd = allowed.max_cost_micro_usd.or(limits.max_cost_micro_usd);
+    limits.wait |= allowed.wait;
     budget.time_is_spent = limits.max_wall.is_some_and(|seconds| {
         let all = i64::try_from(seconds.saturating_mul(1000)).unwrap_or(i64::MAX);
         budget.ran >= all

@@ -98,6 +98,8 @@ pub(super) fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
         (Effect::AwaitJobs { .. }, Outcome::JobsAwaited) => {}
         (Effect::Timer { of, .. }, Outcome::TimerEnded { elapsed }) => match of {
             Timer::MaxWall => state.budget.time_is_spent |= *elapsed,
+            // Whether the limit still holds is asked of the moment itself.
+            Timer::Limit => {}
         },
         (Effect::Release, Outcome::Released { .. }) => released(state),
         (

@@ -11,10 +11,11 @@ use crate::domain::identity::Pin;
 use crate::domain::job::{AttemptReason, Job, JobOutcome};
 use crate::domain::oid::Oid;
 use crate::domain::slot::{Slot, SlotName};
+use crate::domain::time::Timestamp;
 use crate::engine::advance::verdict::claims_not_pass;
 use crate::engine::fold::fault;
 use crate::engine::ledger::Bar;
-use crate::engine::review::{SlotProgress, SlotReview};
+use crate::engine::review::{Limit, SlotProgress, SlotReview};
 use crate::engine::state::{ClosedRound, Phase, Review, Stage, State};
 
 pub(super) fn pinned(state: &mut State, result: &Done<Pin>) {
@@ -130,9 +131,26 @@ pub(super) fn slot_retried(
             AttemptReason::ReAsk { .. } => review.re_asked = true,
             AttemptReason::Fresh => review.refreshed = true,
         }
+        // It had its attempt now, limit or not.
+        review.limits.remove(&review.rank);
         review.rank = rank;
+        review.top = review.top.max(rank);
         review.reason = reason.clone();
         review.endings.push(ending.to_owned());
+        review.progress = SlotProgress::Waiting;
+    });
+}
+
+/// The slot's agent is at a limit: it keeps its attempt, and another may be asked before it.
+pub(super) fn slot_limited(state: &mut State, slot: &SlotName, rank: usize, until: Timestamp) {
+    with_slot(state, slot, |review| {
+        let reason = review.reason.clone();
+        review.limits.insert(review.rank, Limit { until, reason });
+        review.limited += 1;
+        review.rank = rank;
+        review.top = review.top.max(rank);
+        let limit = review.limits.get(&rank);
+        review.reason = limit.map_or(AttemptReason::First, |limit| limit.reason.clone());
         review.progress = SlotProgress::Waiting;
     });
 }

@@ -4,6 +4,7 @@ use crate::domain::effect::{Done, Effect, Outcome};
 use crate::domain::finding::Disposition;
 use crate::domain::id::{EffectId, FindingId, JobId};
 use crate::domain::job::{AttemptReason, Reply, Role};
+use crate::domain::time::Timestamp;
 use crate::engine::fold::fault;
 use crate::engine::state::{JobRecord, Phase, State};
 use crate::engine::work::{Asked, ClosedWork, WorkStage};
@@ -56,6 +57,8 @@ pub(super) fn done(state: &mut State, id: EffectId, effect: &Effect, outcome: &O
                     pin: Box::new(pin.clone()),
                     reason: AttemptReason::First,
                     attempt: 1,
+                    limited: 0,
+                    limited_until: None,
                 },
             },
             Done::Err(failure) => WorkStage::Unpinned {
@@ -92,9 +95,10 @@ pub(super) fn retried(state: &mut State, reason: &AttemptReason) {
     match taken(state) {
         Some(WorkStage::Answered { asked, .. }) => {
             let asked = Asked {
-                pin: asked.pin,
                 reason: reason.clone(),
                 attempt: asked.attempt + 1,
+                limited_until: None,
+                ..asked
             };
             put(state, WorkStage::Ready { asked });
         }
@@ -106,12 +110,35 @@ pub(super) fn retried(state: &mut State, reason: &AttemptReason) {
     }
 }
 
+/// Who does the step is at a limit: it is asked the same later.
+pub(super) fn limited(state: &mut State, until: Timestamp) {
+    match taken(state) {
+        Some(WorkStage::Answered { asked, .. }) => {
+            let asked = Asked {
+                attempt: asked.attempt + 1,
+                limited: asked.limited + 1,
+                limited_until: Some(until),
+                ..asked
+            };
+            put(state, WorkStage::Ready { asked });
+        }
+        Some(other) => {
+            put(state, other);
+            fault(state, "work met a limit without an answer");
+        }
+        None => fault(state, "work met a limit outside of a step"),
+    }
+}
+
 /// An engine takes the run up again: a tree is opened again, and what rests on a measurement is
 /// measured again. What nobody was asked on yet is pinned again.
-pub(super) fn resumed(state: &mut State) {
+pub(super) fn resumed(state: &mut State, tries: bool) {
     let Some(stage) = taken(state) else { return };
     let next = match stage {
-        WorkStage::Ready { asked } | WorkStage::Open { asked, .. } => {
+        WorkStage::Ready { mut asked } | WorkStage::Open { mut asked, .. } => {
+            if tries {
+                asked.limited_until = None;
+            }
             if asked.attempt > 1 {
                 WorkStage::Ready { asked }
             } else {

@@ -2,7 +2,7 @@
 
 use crate::domain::code::Code;
 use crate::domain::delegation::{Dispatch, DispatchOutcome, JobRequest};
-use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome};
+use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome, Timer};
 use crate::domain::end::End;
 use crate::domain::event::RoundResult;
 use crate::domain::evidence::{ChangedFile, Evidence};
@@ -12,8 +12,10 @@ use crate::domain::identity::{Pin, Trip};
 use crate::domain::job::{Ended, Job, JobOutcome, Reading};
 use crate::domain::lowered::Lowered;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
+use crate::domain::time::Timestamp;
 use crate::report::public::{Kind, PanelSlot, PublicFinding, UnreviewedFile};
 use crate::report::scope::scope_lines;
+use crate::report::time;
 
 pub(super) fn started(spec: &RunSpec) -> Kind {
     let slots = spec.panel.iter().map(|slot| PanelSlot {
@@ -55,7 +57,15 @@ pub(super) fn requested(effect: &Effect) -> Kind {
             };
         }
         Effect::AwaitJobs { .. } => "wait",
-        Effect::Timer { .. } => "timer",
+        Effect::Timer { of, until } => {
+            return Kind::TimerStarted {
+                of: match of {
+                    Timer::MaxWall => "max_wall",
+                    Timer::Limit => "limit",
+                },
+                until: time::moment(*until),
+            };
+        }
         Effect::Measure { .. } => "measure",
         Effect::Promote { .. } => "promote",
         Effect::Release => "release",
@@ -224,6 +234,15 @@ pub(super) fn asked(request: &JobRequest) -> Kind {
             detail: reason.clone(),
         },
         JobRequest::Redispatch { job } => Kind::JobRedispatched { job: *job },
+    }
+}
+
+/// An agent that is at a limit.
+pub(super) fn limited(until: Timestamp, told: bool, ending: &str) -> Kind {
+    Kind::Limited {
+        until: time::moment(until),
+        told,
+        ending: ending.to_owned(),
     }
 }
 

@@ -77,6 +77,8 @@ pub(super) fn say(kind: &Kind) -> Option<String> {
         | Kind::RoundClosed { .. }
         | Kind::RunClosing { .. }
         | Kind::CostUntold { .. }
+        | Kind::Limited { .. }
+        | Kind::TimerStarted { .. }
         | Kind::TimerEnded { .. }
         | Kind::RunParking { .. }
         | Kind::RunSuspended { .. }

@@ -25,6 +25,10 @@ impl RunReport {
             (Some(5), _) => "INCONCLUSIVE".to_owned(),
             (Some(7), _) => "stopped at a limit".to_owned(),
             (Some(8), _) => "a human must decide".to_owned(),
+            (Some(75), _) => match &self.parked_until {
+                Some(until) => format!("parked on a limit until {until}"),
+                None => "parked on a limit".to_owned(),
+            },
             (Some(130), _) => "interrupted".to_owned(),
             (Some(143), _) => "interrupted (terminated)".to_owned(),
             (Some(exit), _) => format!("failed (exit {exit})"),

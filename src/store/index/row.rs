@@ -37,6 +37,9 @@ pub struct RunRow {
     pub exit: Option<Exit>,
     /// The reason code it ended with; none when it was approved.
     pub code: Option<Code>,
+    /// Why it is put aside, while it is.
+    #[serde(default)]
+    pub aside: Option<Code>,
     /// When it began.
     pub started_at: Option<Timestamp>,
     /// When its newest input was taken.
@@ -68,6 +71,7 @@ impl RunRow {
                 End::Approved { .. } | End::Completed { .. } => None,
                 End::Failed { failure } => Some(failure.code),
             }),
+            aside: summary.suspended.as_ref().map(|failure| failure.code),
             started_at: summary.started_at,
             at: summary.at,
             jobs: state.jobs.keys().copied().collect(),

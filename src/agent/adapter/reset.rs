@@ -1,0 +1,140 @@
+//! When a limit is lifted, from a program's own words about it.
+//!
+//! Only what the program told as its error is read, never what it printed of files: a text under
+//! review may speak of limits as well (scenario H14).
+
+use crate::domain::limits::Reset;
+use crate::domain::time::Timestamp;
+
+/// Words that stand right before a span of time.
+const SPANS: [&str; 5] = [
+    "try again in ",
+    "retry after ",
+    "retry-after: ",
+    "retry in ",
+    "resets in ",
+];
+/// Words that stand right before a moment.
+const MOMENTS: [&str; 3] = ["limit reached|", "resets at ", "try again at "];
+
+/// What a message says of when the limit is lifted.
+#[must_use]
+pub fn said(message: &str) -> Option<Reset> {
+    let message = message.to_lowercase();
+    let after = |words: &&str| message.split_once(*words).map(|(_, rest)| rest);
+    let mut moments = MOMENTS.iter().filter_map(after);
+    if let Some(at) = moments.find_map(moment) {
+        return Some(Reset::At { at });
+    }
+    let mut spans = SPANS.iter().filter_map(after);
+    spans.find_map(span).map(|seconds| Reset::In { seconds })
+}
+
+/// Seconds or milliseconds since 1970, or a moment of RFC 3339.
+fn moment(text: &str) -> Option<Timestamp> {
+    let word = text.split([' ', ',', ';', ')', '"']).next()?;
+    let word = word.trim_end_matches('.');
+    if let Ok(number) = word.parse::<i64>() {
+        return epoch(number);
+    }
+    let at: jiff::Timestamp = word.to_uppercase().parse().ok()?;
+    Some(Timestamp::from_millis(at.as_millisecond()))
+}
+
+/// A moment as a number; one that is no moment of this century is none.
+#[must_use]
+pub fn epoch(number: i64) -> Option<Timestamp> {
+    let seconds = 1_000_000_000..5_000_000_000;
+    if seconds.contains(&number) {
+        return Some(Timestamp::from_millis(number * 1000));
+    }
+    let millis = 1_000_000_000_000..5_000_000_000_000;
+    millis
+        .contains(&number)
+        .then_some(Timestamp::from_millis(number))
+}
+
+/// `3 days 4 hours 12 minutes`, `1h 30m`, `34.07s`, `500ms`, `30`; rounded up to seconds.
+fn span(text: &str) -> Option<u64> {
+    let mut rest = text;
+    let (mut millis, mut any) = (0_f64, false);
+    loop {
+        rest = rest.trim_start_matches([' ', ',']);
+        rest = rest.strip_prefix("and ").unwrap_or(rest);
+        let digits = rest
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(rest.len());
+        let Ok(number) = rest[..digits].trim_end_matches('.').parse::<f64>() else {
+            break;
+        };
+        let unit = rest[digits..].trim_start_matches(' ');
+        let letters = unit
+            .find(|c: char| !c.is_ascii_alphabetic())
+            .unwrap_or(unit.len());
+        let each = match &unit[..letters] {
+            "ms" | "millisecond" | "milliseconds" => 1.0,
+            "s" | "sec" | "secs" | "second" | "seconds" => 1_000.0,
+            "m" | "min" | "mins" | "minute" | "minutes" => 60_000.0,
+            "h" | "hr" | "hrs" | "hour" | "hours" => 3_600_000.0,
+            "d" | "day" | "days" => 86_400_000.0,
+            // A number alone counts seconds; behind a span it belongs to what follows.
+            _ if !any => {
+                millis = number * 1_000.0;
+                any = true;
+                break;
+            }
+            _ => break,
+        };
+        millis += number * each;
+        any = true;
+        rest = &unit[letters..];
+    }
+    let seconds = (millis / 1_000.0).ceil();
+    // Beyond a year it is no span that anybody waits for.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "bounded by the line above it"
+    )]
+    (any && (0.0..=31_536_000.0).contains(&seconds)).then_some(seconds as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_programs_say_of_their_limits_is_read() {
+        let at = |seconds: i64| Reset::At {
+            at: Timestamp::from_millis(seconds * 1000),
+        };
+        let within = |seconds| Reset::In { seconds };
+        for (said_so, wanted) in [
+            (
+                "Claude AI usage limit reached|1764446400",
+                Some(at(1_764_446_400)),
+            ),
+            (
+                "limit reached; resets at 2025-11-29T20:00:00Z.",
+                Some(at(1_764_446_400)),
+            ),
+            (
+                "You've hit your usage limit. Try again in 3 days 4 hours 12 minutes.",
+                Some(within(274_320)),
+            ),
+            ("Please retry in 34.074824224s.", Some(within(35))),
+            ("429: retry after 120 s", Some(within(120))),
+            ("Retry-After: 30", Some(within(30))),
+            ("try again in 1h30m", Some(within(5_400))),
+            ("try again in 500ms", Some(within(1))),
+            ("rate limited, try again in 20 requests", Some(within(20))),
+            ("Try again later.", None),
+            ("Too many requests", None),
+            ("resets at noon", None),
+            ("try again in a minute", None),
+            ("limit reached|12", None),
+        ] {
+            assert_eq!(said(said_so), wanted, "{said_so}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Limits of providers: who is told to come back later is asked again then, and nothing is spent.
+
+use crate::domain::code::Code;
+use crate::domain::effect::{Effect, Timer};
+use crate::domain::event::Event;
+use crate::domain::failure::Failure;
+use crate::domain::id::RoundNumber;
+use crate::domain::job::JobOutcome;
+use crate::domain::limits::{lifted_at, told};
+use crate::domain::slot::Slot;
+use crate::domain::time::Timestamp;
+use crate::engine::advance::request;
+use crate::engine::review::{SlotProgress, SlotReview};
+use crate::engine::state::{Phase, Stage, State};
+use crate::engine::work::WorkStage;
+
+/// How often one slot or step may come upon limits while the run waits in place.
+const PATIENCE: u32 = 24;
+
+/// A slot's agent is at its limit: a fallback that was not asked yet is asked instead; without one,
+/// whoever may be asked first.
+pub(super) fn slot(
+    round: RoundNumber,
+    slot: &Slot,
+    place: &SlotReview,
+    outcome: &JobOutcome,
+) -> Event {
+    let until = lifted_at(outcome, place.limited);
+    let first = || {
+        let others = place
+            .limits
+            .iter()
+            .map(|(rank, limit)| (limit.until, *rank));
+        let of_others = others.filter(|(_, rank)| *rank != place.rank);
+        of_others.chain([(until, place.rank)]).min()
+    };
+    let next = place.top + 1;
+    let rank = if slot.agent_at(next).is_some() {
+        next
+    } else {
+        first().map_or(place.rank, |(_, rank)| rank)
+    };
+    Event::SlotLimited {
+        round,
+        slot: slot.name.clone(),
+        until,
+        told: told(outcome).is_some(),
+        rank,
+        ending: super::slot::describe(outcome),
+    }
+}
+
+/// Who does a step of work is at its limit.
+pub(super) fn work(limited: u32, outcome: &JobOutcome) -> Event {
+    Event::WorkLimited {
+        until: lifted_at(outcome, limited),
+        told: told(outcome).is_some(),
+        ending: super::slot::describe(outcome),
+    }
+}
+
+/// Whether a limit is still in force.
+pub(super) fn holds(state: &State, until: Option<Timestamp>) -> bool {
+    let now = state.stamp.map(|stamp| stamp.at);
+    until > now
+}
+
+/// What follows when nothing else can be done before a limit is lifted: the run waits, where it was
+/// told to, or is put aside.
+pub(super) fn held(state: &State) -> Option<Event> {
+    let held = nearest(state)?;
+    if waits(state, &held) {
+        let (of, until) = (Timer::Limit, held.until);
+        let timer = Effect::Timer { of, until };
+        return (!state.has_timer(of)).then(|| request(state, timer));
+    }
+    let run = state.run.as_ref()?.loop_id.to_string();
+    let Held { who, until, .. } = held;
+    let message = format!("run {run} is parked until {until}: {who} is at a limit");
+    let failure = Failure::new(Code::Parked, message).next(["run-loop", "resume", &run]);
+    Some(Event::RunParking {
+        failure,
+        until: Some(until),
+    })
+}
+
+/// Who may be asked first, and when.
+struct Held {
+    until: Timestamp,
+    who: String,
+    limited: u32,
+}
+
+fn nearest(state: &State) -> Option<Held> {
+    match &state.phase {
+        Phase::Round { stage, .. } => {
+            let Stage::Reviewing { review } = &**stage else {
+                return None;
+            };
+            let waiting = review.slots.iter().filter(|(_, place)| {
+                let waits = matches!(place.progress, SlotProgress::Waiting);
+                waits && holds(state, place.limited_until())
+            });
+            let held = waiting.filter_map(|(name, place)| {
+                Some(Held {
+                    until: place.limited_until()?,
+                    who: format!("the reviewer {name}"),
+                    limited: place.limited,
+                })
+            });
+            held.min_by_key(|held| held.until)
+        }
+        Phase::Work { work, stage } => {
+            let WorkStage::Ready { asked } = &**stage else {
+                return None;
+            };
+            let until = asked.limited_until?;
+            holds(state, Some(until)).then(|| Held {
+                until,
+                who: format!("the {}", work.slot),
+                limited: asked.limited,
+            })
+        }
+        Phase::Unstarted | Phase::Between | Phase::Closing { .. } | Phase::Ended { .. } => None,
+    }
+}
+
+/// Whether the run waits in place: it was told to, it has not done so too often, and its own time
+/// reaches so far.
+fn waits(state: &State, held: &Held) -> bool {
+    let budget = &state.budget;
+    let in_time = budget.ends_at().is_none_or(|end| held.until < end);
+    budget.limits.wait && held.limited < PATIENCE && in_time
+}
