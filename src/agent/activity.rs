@@ -35,7 +35,11 @@ fn told(event: Event) -> Option<String> {
         Event::Denied { name } => Some(format!("was denied {name}")),
         Event::Error { message, .. } => Some(format!("error: {}", message.trim())),
         Event::Result { .. } => Some("says that it is done".to_owned()),
-        Event::ToolEnd { .. } | Event::Used { .. } | Event::Cost { .. } | Event::Raw { .. } => None,
+        Event::ToolEnd { .. }
+        | Event::Used { .. }
+        | Event::Cost { .. }
+        | Event::Reset { .. }
+        | Event::Raw { .. } => None,
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn run(
         return Err(is_over(&read));
     }
     name_differences(&spec, &place);
-    name_parking(&read, spec.limits.wait || allowed.wait);
+    name_parking(&read, allowed.wait);
     let repository = own_repository(&place.git, &spec)?;
     let lock = RunLock::acquire(state_folder, &repository.source_root, run)?;
     // Verified again under the locks: nobody else writes from here on.

@@ -22,7 +22,6 @@ use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
-use crate::domain::limits::Limits;
 use crate::domain::oid::Oid;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::domain::slot::Slot;
@@ -117,10 +116,7 @@ pub fn validate(
         setup: config.settings.setup.clone(),
         cache: rules::cache(&config)?,
         job_timeout: config.settings.limits.job_timeout,
-        limits: Limits {
-            wait: args.wait_for_limits,
-            ..rules::limits(&config)
-        },
+        limits: rules::limits(&config, args.wait_for_limits),
         policy,
         reports: rules::reports(&config)?,
         allow_filters: args.allow_filter.clone(),

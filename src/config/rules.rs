@@ -110,16 +110,15 @@ pub fn checks(config: &Config) -> Result<Vec<CheckSpec>, Failure> {
         .collect())
 }
 
-/// What the run may spend.
+/// What the run may spend, and whether it waits for limits of providers, which is said by option only.
 #[must_use]
-pub fn limits(config: &Config) -> Limits {
+pub fn limits(config: &Config, wait: bool) -> Limits {
     let limits = &config.settings.limits;
     Limits {
         max_wall: limits.max_wall,
         max_cost_micro_usd: limits.max_cost.map(micro_usd),
         phases: limits.phases.clone(),
-        // By option only.
-        wait: false,
+        wait,
     }
 }
 

@@ -52,8 +52,8 @@ pub fn fold(state: &mut State, event: &Event) {
         Event::WaitEnded { effect } => drop(state.open.remove(effect)),
         Event::JobClosed { job, closed } => delegation::close(state, *job, closed.clone()),
         Event::RunResumed { stamp, allowed } => {
-            budget::resumed(state, stamp, *allowed);
-            resumed(state, *stamp);
+            let tries = budget::resumed(state, stamp, *allowed);
+            resumed(state, *stamp, tries);
         }
         Event::CostUntold { .. } => state.budget.untold_is_told = true,
         Event::StopRequested { stamp, cause, .. } => {
@@ -138,7 +138,7 @@ pub fn fold(state: &mut State, event: &Event) {
 
 /// An engine takes the run up again: what an earlier engine found, and what it held, is not
 /// believed. Whatever rests on a measurement is measured again; review trees are opened again.
-fn resumed(state: &mut State, stamp: Stamp) {
+fn resumed(state: &mut State, stamp: Stamp, tries: bool) {
     state.stamp = Some(stamp);
     if state.stop != Some(StopCause::Cancel) {
         state.stop = None;
@@ -150,8 +150,6 @@ fn resumed(state: &mut State, stamp: Stamp) {
     state.given_back = false;
     state.trees.clear();
     state.open.retain(|_, effect| effect.outlives_its_engine());
-    // Who takes a run up that does not wait wants to know whether the limit still holds.
-    let tries = !state.budget.limits.wait;
     work::resumed(state, tries);
     let Phase::Round { stage, .. } = &mut state.phase else {
         return;

@@ -146,9 +146,8 @@ fn result(value: &Value, events: &mut Vec<Event>) {
 /// Why a result is none.
 fn why(value: &Value) -> Option<Trouble> {
     match text_or_empty(value, "/terminal_reason").as_str() {
-        "max_turns" => return Some(Trouble::Limit),
-        // Of the run itself (`--max-budget-usd`): it would be used up again.
-        "budget_exhausted" => return Some(Trouble::Limit),
+        // Both are the program's own: they would be used up again.
+        "max_turns" | "budget_exhausted" => return Some(Trouble::Limit),
         "prompt_too_long" => return Some(Trouble::Request),
         "aborted_streaming" | "aborted_tools" => return Some(Trouble::Aborted),
         _ => {}

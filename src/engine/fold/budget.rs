@@ -14,7 +14,12 @@ pub(super) fn started(state: &mut State, stamp: &Stamp, run: &Arc<RunSpec>) {
 
 /// An engine takes the run up again: its time goes on where the newest input left it, since nothing
 /// tells how long a dead engine ran after that.
-pub(super) fn resumed(state: &mut State, stamp: &Stamp, allowed: Allowed) {
+///
+/// Gives whether agents that met a limit are asked again at once: who takes up a run that does not
+/// wait, or that was parked, wants to know whether the limit still holds.
+pub(super) fn resumed(state: &mut State, stamp: &Stamp, allowed: Allowed) -> bool {
+    let parking = state.parking.take();
+    let parked = parking.is_some_and(|parking| parking.until.is_some());
     let budget = &mut state.budget;
     if let (Some(since), Some(last)) = (budget.since, state.stamp) {
         let ran = last.at.as_millis().saturating_sub(since.as_millis());
@@ -29,5 +34,5 @@ pub(super) fn resumed(state: &mut State, stamp: &Stamp, allowed: Allowed) {
         let all = i64::try_from(seconds.saturating_mul(1000)).unwrap_or(i64::MAX);
         budget.ran >= all
     });
-    state.parking = None;
+    !limits.wait || (parked && !allowed.wait)
 }
