@@ -53,8 +53,14 @@ pub(super) fn range(git: &Git, repository: &Repository, spec: &RunSpec) -> Optio
     ))
 }
 
+/// What is to be known of who reviews.
+pub(super) fn of_panel(panel: &[Slot], environment: &Environment) -> Vec<String> {
+    let idle = idle_agents(panel, environment);
+    idle.into_iter().chain(unconfined(panel)).collect()
+}
+
 /// Agents that are to be confined and cannot be.
-pub(super) fn unconfined(panel: &[Slot]) -> Option<String> {
+fn unconfined(panel: &[Slot]) -> Option<String> {
     let agents = panel.iter();
     let agents = agents.flat_map(|slot| std::iter::once(&slot.agent).chain(&slot.fallback));
     let asked: Vec<&str> = agents
@@ -70,7 +76,7 @@ pub(super) fn unconfined(panel: &[Slot]) -> Option<String> {
 }
 
 /// Agents that are installed and not used, when nobody reads: named, never started.
-pub(super) fn idle_agents(panel: &[Slot], environment: &Environment) -> Option<String> {
+fn idle_agents(panel: &[Slot], environment: &Environment) -> Option<String> {
     if panel.iter().any(Slot::is_reader) {
         return None;
     }

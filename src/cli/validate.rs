@@ -95,8 +95,7 @@ pub fn validate(
     let mut told = options.notices.clone();
     told.extend(config.notices.iter().cloned());
     told.extend(cast.notices);
-    told.extend(notices::idle_agents(&panel, environment));
-    told.extend(notices::unconfined(&panel));
+    told.extend(notices::of_panel(&panel, environment));
     let spec = RunSpec {
         loop_id: LoopId::mint(stamp, "loop"),
         command: options.argv.clone(),
