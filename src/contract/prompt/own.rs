@@ -56,7 +56,8 @@ const IN_REVIEWS: [&str; 17] = [
     "tree",
 ];
 /// What the other prompts may name besides.
-const IN_WORK: [&str; 11] = [
+const IN_WORK: [&str; 12] = [
+    "earlier",
     "judges",
     "writes",
     "objections",
@@ -243,4 +244,17 @@ fn explains_the_mark(nonce: &str, text: &str) -> Result<(), String> {
         return Ok(());
     }
     Err("it nowhere says what the lines between two marks are: it must name `mark`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever starts from a built-in text may use it as it is.
+    #[test]
+    fn the_built_in_texts_name_only_what_is_there() {
+        for known in known() {
+            names_only_what_is_there(known.name, known.text).unwrap();
+        }
+    }
 }
