@@ -95,6 +95,14 @@ impl<'a> Driver<'a> {
             .collect();
         if self.in_time && open.iter().any(|(_, effect)| !effect.is_timer()) {
             open.retain(|(_, effect)| !effect.is_timer());
+        } else if self.in_time {
+            // Of several moments the first one comes first.
+            let until = |effect: &Effect| match effect {
+                Effect::Timer { until, .. } => Some(*until),
+                _ => None,
+            };
+            open.sort_by_key(|(_, effect)| until(effect));
+            open.truncate(1);
         }
         let Some((id, effect)) = open.get(pick % open.len().max(1)) else {
             // What is parked is taken up again, by whoever waited for the limit.
