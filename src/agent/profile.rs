@@ -220,18 +220,9 @@ fn besides(
     })
 }
 
-/// Reads what the program printed that was started in this folder.
-fn read(
-    program: &ProfileAgent,
-    done: Supervised,
-    environment: &Variables,
-    directory: Option<&Path>,
-    continues: Option<Continued<'_>>,
-) -> Dispatched {
-    let profile = &program.profile;
-    let secrets = Secrets::named(profile.keys.iter().chain(&program.env), environment);
-    let stderr_tail = secrets.taken_out_of_text(&shown(&done.stderr.last));
-    let (account, unusable) = match (done.gone, done.stdout.whole()) {
+/// What the program printed, and why that does not count where it does not.
+fn printed(profile: &Profile, done: &Supervised) -> (Account, Option<String>) {
+    match (done.gone, done.stdout.whole()) {
         (true, Some(bytes)) => (Account::of(profile.stream, bytes), None),
         (false, _) => (
             Account::new(profile.stream),
@@ -245,7 +236,21 @@ fn read(
                 None => format!("it printed more than {OUTPUT_CAP} bytes"),
             }),
         ),
-    };
+    }
+}
+
+/// Reads what the program printed that was started in this folder.
+fn read(
+    program: &ProfileAgent,
+    done: Supervised,
+    environment: &Variables,
+    directory: Option<&Path>,
+    continues: Option<Continued<'_>>,
+) -> Dispatched {
+    let profile = &program.profile;
+    let secrets = Secrets::named(profile.keys.iter().chain(&program.env), environment);
+    let stderr_tail = secrets.taken_out_of_text(&shown(&done.stderr.last));
+    let (account, unusable) = printed(profile, &done);
     let elsewhere = account
         .directory()
         .filter(|told| stands_elsewhere(told, directory));

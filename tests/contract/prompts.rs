@@ -292,11 +292,12 @@ fn the_names_of_templates_are_there() {
         if !["review.md", "contract-json.md", "context.md"].contains(&known.name) {
             continue;
         }
-        let uses: String = known
+        let uses: Vec<String> = known
             .names
             .iter()
             .map(|name| format!("{{% if {name} %}}{{% endif %}}\n"))
             .collect();
+        let uses = uses.concat();
         let text = format!("{}{uses}", known.text);
         for (name, mut world) in World::variants() {
             world.run.templates = vec![Template {

@@ -473,10 +473,7 @@ impl Model<'_> {
         if answer == Answer::NotPassAgain {
             // On another content it lapses.
             let same = |it: &&Finding| it.key == format!("{slot} again") && it.content == content;
-            let before = own()
-                .filter(|it| it.lowered.is_none())
-                .filter(same)
-                .last()?;
+            let before = own().filter(|it| it.lowered.is_none()).rfind(same)?;
             return before.is_ruled().then_some(Why::Dismissed);
         }
         if !matches!(answer, Answer::NotPassNew | Answer::NotPassNewAlone) {

@@ -247,7 +247,7 @@ REPORT=$(RECEIPTS='{}' verdict PASS '[]' | json_text); done_at 0.5"#;
     world.refused("claude", 5, "nonce");
     // And a NOT PASS does not become a PASS by a session that goes on.
     let folder = tempfile::tempdir().unwrap();
-    let first = r#"REPORT=$(RECEIPTS='{}' verdict 'NOT PASS' '[]' | json_text); done_at 0.5"#;
+    let first = r"REPORT=$(RECEIPTS='{}' verdict 'NOT PASS' '[]' | json_text); done_at 0.5";
     let program = in_sessions(folder.path(), first, "done_at 0.5", "exit 9");
     let world = Profiled::new(&[("claude", &program)]);
     world.refused("claude", 1, "NOT PASS");

@@ -47,11 +47,9 @@ fn an_own_template_changes_its_prompt_and_no_other() {
         .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
         .ready();
     without.run(&LINE).ends(0);
-    let own = format!(
-        "Write what is asked.\n\n{{% include \"quoted.md\" %}}\n{{% include \"context.md\" %}}\n\
-         {{% include \"task.md\" %}}\nSay {{{{ 'how' }}}} you checked it.\n"
-    );
-    let with = stage(&[("implement.md", &own)]);
+    let own = "Write what is asked.\n\n{% include \"quoted.md\" %}\n{% include \"context.md\" %}\n\
+               {% include \"task.md\" %}\nSay {{ 'how' }} you checked it.\n";
+    let with = stage(&[("implement.md", own)]);
     with.run(&LINE).ends(0);
     let review = |stage: &Stage| plain(stage, &stage.prompt("review", "bob"));
     assert_eq!(review(&without), review(&with));
