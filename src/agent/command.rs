@@ -180,16 +180,7 @@ fn dispatched(
     secrets.taken_out_of_files(&[&done.stdout.path, &done.stderr.path]);
     let stderr_tail = secrets.taken_out_of_text(&shown(&done.stderr.last));
     let ended = limited(done.ended, &stderr_tail);
-    let reset = match &ended {
-        Ended::Failed { message, .. } => reset::said(message),
-        Ended::Exited { .. }
-        | Ended::Signalled { .. }
-        | Ended::TimedOut
-        | Ended::Stopped
-        | Ended::NotStarted { .. }
-        | Ended::Lost
-        | Ended::Interrupted => None,
-    };
+    let reset = reset::of(&ended, None);
     Dispatched {
         ended,
         gone: done.gone,

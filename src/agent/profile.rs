@@ -287,18 +287,7 @@ fn read(
         | Ended::Interrupted) => other,
     };
     let mut spent = spent(profile, &account, directory, continues);
-    let words = match &ended {
-        Ended::Failed { message, .. } => message.as_str(),
-        Ended::Exited { .. }
-        | Ended::Signalled { .. }
-        | Ended::TimedOut
-        | Ended::Stopped
-        | Ended::NotStarted { .. }
-        | Ended::Lost
-        | Ended::Interrupted => "",
-    };
-    let told = spent.reset.or_else(|| reset::said(words));
-    spent.reset = told.filter(|_| ended.is_limit());
+    spent.reset = reset::of(&ended, spent.reset);
     secrets.taken_out_of_files(&[&done.stdout.path, &done.stderr.path]);
     let report = account.final_message().map(String::into_bytes);
     let (report, unusable) = match report {

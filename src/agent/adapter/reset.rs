@@ -3,6 +3,7 @@
 //! Only what the program told as its error is read, never what it printed of files: a text under
 //! review may speak of limits as well (scenario H14).
 
+use crate::domain::job::Ended;
 use crate::domain::limits::Reset;
 use crate::domain::time::Timestamp;
 
@@ -16,6 +17,24 @@ const SPANS: [&str; 5] = [
 ];
 /// Words that stand right before a moment.
 const MOMENTS: [&str; 3] = ["limit reached|", "resets at ", "try again at "];
+
+/// When the limit is lifted that ended a job: as its program's events told, else as its words do.
+#[must_use]
+pub fn of(ended: &Ended, told: Option<Reset>) -> Option<Reset> {
+    match ended {
+        Ended::Failed {
+            trouble, message, ..
+        } if trouble.is_limit() => told.or_else(|| said(message)),
+        Ended::Failed { .. }
+        | Ended::Exited { .. }
+        | Ended::Signalled { .. }
+        | Ended::TimedOut
+        | Ended::Stopped
+        | Ended::NotStarted { .. }
+        | Ended::Lost
+        | Ended::Interrupted => None,
+    }
+}
 
 /// What a message says of when the limit is lifted.
 #[must_use]
