@@ -5,8 +5,8 @@
 //! - It may write what is named writable, and devices such as `/dev/null`; nothing else.
 //! - It may read and run what was there when it was started, hidden folders left out: of a folder
 //!   on the way to one it sees neither the list nor what is made in it later.
-//! - It may signal nobody outside. Its network is not touched, and neither are sockets of services
-//!   that would do something for it.
+//! - From Landlock's version 6 on it may signal nobody outside. Its network is not touched, and
+//!   neither are sockets of services that would do something for it.
 //! - Links are not followed when rules are made: what they lead to has rules of its own.
 
 use std::ffi::{CString, OsString};
@@ -22,6 +22,9 @@ use serde::{Deserialize, Serialize};
 
 /// The newest rights that are asked for; a kernel that lacks some is given the others.
 const NEWEST: ABI = ABI::V6;
+/// The oldest version that keeps the promise about writing: the ones before let a program cut any
+/// file short.
+const OLDEST: i32 = 3;
 /// Devices that every program may write to.
 const DEVICES: [&str; 8] = [
     "/dev/null",
@@ -173,7 +176,8 @@ fn c_string(path: &Path) -> io::Result<CString> {
     CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other)
 }
 
-/// The version of Landlock that the kernel has; `None` where it has none, or it is turned off.
+/// The version of Landlock that the kernel has; `None` where it has none, it is turned off, or it is
+/// too old to keep a program from writing.
 #[must_use]
 pub fn landlock_version() -> Option<i32> {
     // A ruleset that is applied tells; it holds for the thread alone, which ends at once.
@@ -186,9 +190,27 @@ pub fn landlock_version() -> Option<i32> {
             LandlockStatus::Available {
                 effective_abi,
                 kernel_abi,
-            } => Some(kernel_abi.unwrap_or(effective_abi as i32)),
+            } => enough(kernel_abi.unwrap_or(effective_abi as i32)),
             LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => None,
         }
     });
     asked.join().ok().flatten()
+}
+
+/// The version, where it keeps what is promised.
+fn enough(version: i32) -> Option<i32> {
+    (version >= OLDEST).then_some(version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::enough;
+
+    /// Before version 3 nothing kept a program from truncating files: that is no confinement, and
+    /// must not be recorded as one.
+    #[test]
+    fn a_kernel_that_lets_files_be_cut_short_confines_nobody() {
+        assert_eq!([1, 2].map(enough), [None, None]);
+        assert_eq!([3, 6].map(enough), [Some(3), Some(6)]);
+    }
 }

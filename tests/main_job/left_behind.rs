@@ -24,13 +24,7 @@ impl Escaped {
         let bench = Bench::new();
         let agents = bench.repo.beside("agents");
         let (guard, escaped) = (Point::new(&agents, "guard"), Point::new(&agents, "escaped"));
-        let escapes = ScriptedAgent::with_script(format!(
-            "read_prompt; (setsid env -i /bin/bash -c 'echo $$ > {}; exec /bin/sleep 1000' &); \
-             echo $PPID > {}; forever",
-            escaped.path().display(),
-            guard.path().display()
-        ));
-        let turns = [escapes, ScriptedAgent::passing()];
+        let turns = [escapes(&guard, &escaped), ScriptedAgent::passing()];
         let agent = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
         let agent = counted(&bench, "ann", &agent);
         let bench = bench.reviewer("ann", &agent).ready();
@@ -58,6 +52,17 @@ impl Escaped {
     }
 }
 
+/// An agent that leaves a process with nothing of ours about it, tells who that is and who guards it,
+/// and never ends.
+fn escapes(guard: &Point, escaped: &Point) -> ScriptedAgent {
+    ScriptedAgent::with_script(format!(
+        "read_prompt; (setsid env -i /bin/bash -c 'echo $$ > {}; exec /bin/sleep 1000' &); \
+         echo $PPID > {}; forever",
+        escaped.path().display(),
+        guard.path().display()
+    ))
+}
+
 fn kill(pid: &str) {
     let sent = Command::new("kill").args(["-KILL", "--", pid]).status();
     assert!(sent.unwrap().success());
@@ -76,13 +81,7 @@ fn a_killed_guard_costs_its_tree_and_an_attempt() {
     let bench = Bench::new();
     let agents = bench.repo.beside("agents");
     let (guard, escaped) = (Point::new(&agents, "guard"), Point::new(&agents, "escaped"));
-    let escapes = ScriptedAgent::with_script(format!(
-        "read_prompt; (setsid env -i /bin/bash -c 'echo $$ > {}; exec /bin/sleep 1000' &); \
-         echo $PPID > {}; forever",
-        escaped.path().display(),
-        guard.path().display()
-    ));
-    let turns = [escapes, ScriptedAgent::passing()];
+    let turns = [escapes(&guard, &escaped), ScriptedAgent::passing()];
     let trees = bench.repo.beside("trees");
     let agent = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns).after(&format!(
         "stat -c %i \"$RUN_LOOP_JOB_TREE\" >> '{}'",

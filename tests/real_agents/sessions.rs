@@ -54,24 +54,32 @@ fn a_re_ask(program: Program) {
     }
 }
 
-fn a_correction(program: Program) {
-    let bench = scripted::reviewer(Bench::new(), "second.txt").ready();
+/// A creator that writes two files, the second one only when it is asked again; with the line that
+/// starts it.
+fn corrected(program: Program, bench: Bench) -> Option<(Trial, [&'static str; 5])> {
     let replies = json!([
         program.writing("{tree}/first.txt"),
         {"text": WORD},
         program.writing("{tree}/second.txt"),
         {"answers": "fixed"},
     ]);
-    let Some(trial) = Trial::new(bench, &replies) else {
-        return;
-    };
+    let trial = Trial::new(bench, &replies)?;
+    let (creator, reviewer) = (program.agent(), "bob");
     let line = [
         "--creator",
-        program.agent(),
+        creator,
         "--reviewer",
-        "bob",
+        reviewer,
         "add two files",
     ];
+    Some((trial, line))
+}
+
+fn a_correction(program: Program) {
+    let bench = scripted::reviewer(Bench::new(), "second.txt").ready();
+    let Some((trial, line)) = corrected(program, bench) else {
+        return;
+    };
     trial.run(90, &line).ends(0);
     let jobs = jobs(&trial);
     let of = |role: &str| jobs.iter().find(|job| job["role"] == role).unwrap();
@@ -96,22 +104,9 @@ fn a_session_that_is_gone(program: Program) {
     let forget = "rm -rf \"$HOME\"/.codex/sessions \"$HOME\"/.claude/projects \
                   \"$HOME\"/.gemini/tmp \"$HOME\"/.local/share/opencode";
     let bench = scripted::reviewer_after(Bench::new(), "second.txt", forget).ready();
-    let replies = json!([
-        program.writing("{tree}/first.txt"),
-        {"text": WORD},
-        program.writing("{tree}/second.txt"),
-        {"answers": "fixed"},
-    ]);
-    let Some(trial) = Trial::new(bench, &replies) else {
+    let Some((trial, line)) = corrected(program, bench) else {
         return;
     };
-    let line = [
-        "--creator",
-        program.agent(),
-        "--reviewer",
-        "bob",
-        "add two files",
-    ];
     let ran = trial.run(90, &line);
     ran.ends(0).says("its session cannot be continued");
     let jobs = jobs(&trial);

@@ -181,7 +181,7 @@ pub(super) fn confinement(environment: &Environment, told: &mut Told) {
         Some(version) => Finding::ok("confinement", format!("Landlock, version {version}")),
         None => Finding::warning(
             "confinement",
-            "the kernel has no Landlock: agents that are to be confined are not",
+            "the kernel has no Landlock of version 3 or newer: agents that are to be confined are not",
             ["cat", "/sys/kernel/security/lsm"],
         ),
     });

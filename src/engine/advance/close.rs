@@ -50,8 +50,8 @@ pub(super) fn forced(state: &State) -> Option<Event> {
     }
 }
 
-/// An interrupted run, or one that spent what it may spend: waits for everything under way, gives back what is held, and is put aside
-/// with all that it knows, to be resumed.
+/// An interrupted run, or one that spent what it may spend: waits for everything under way, gives back
+/// what is held, and is put aside with all that it knows, to be resumed.
 pub(super) fn put_aside(state: &State) -> Option<Event> {
     if state.suspended.is_some() || !state.open.is_empty() {
         return None;
