@@ -100,7 +100,7 @@ impl Capture {
 }
 
 /// The line that stands where bytes were cut.
-pub(crate) fn mark(bytes_cut: u64) -> String {
+fn mark(bytes_cut: u64) -> String {
     format!("\n[run-loop: {bytes_cut} bytes cut]\n")
 }
 

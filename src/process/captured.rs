@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::digest::Digest;
-use crate::process::capture::mark;
 use crate::process::guard::outcome::Captured;
 
 /// How many of the last bytes are also kept in memory, for messages.
@@ -21,9 +20,9 @@ pub struct CapturedFile {
     pub bytes_total: u64,
     /// Bytes that the file lacks; where they were stands a line `[run-loop: N bytes cut]`.
     pub bytes_cut: u64,
-    /// The first bytes, as many as [`crate::process::supervise::Supervision::keep`] asks; of a
-    /// cut output no more than its head. Empty if the file is not what the guard wrote.
-    pub first: Vec<u8>,
+    /// All of it, if the file holds all of it, is what the guard wrote, and is no larger than was
+    /// asked for: what nobody can use whole is not kept in memory.
+    whole: Option<Vec<u8>>,
     /// The last bytes, for messages.
     pub last: Vec<u8>,
     /// Why the capture is not complete, where reading or writing failed, or where the file was
@@ -37,11 +36,10 @@ impl CapturedFile {
     pub fn is_cut(&self) -> bool {
         self.bytes_cut > 0
     }
-    /// The whole output, if all of it was kept in memory.
+    /// The whole output, if it was to be kept in memory and nothing of it is missing.
     #[must_use]
     pub fn whole(&self) -> Option<&[u8]> {
-        let complete = self.broken.is_none() && !self.is_cut();
-        (complete && self.bytes_total == self.first.len() as u64).then_some(&self.first)
+        self.whole.as_deref()
     }
     /// What stands for the output of a program that never ran.
     #[must_use]
@@ -50,7 +48,7 @@ impl CapturedFile {
             path: path.to_owned(),
             bytes_total: 0,
             bytes_cut: 0,
-            first: Vec::new(),
+            whole: None,
             last: Vec::new(),
             broken: None,
         }
@@ -77,8 +75,8 @@ impl CapturedFile {
             ..Self::nothing(path)
         };
         match open().and_then(|file| kept(file, captured, keep)) {
-            Ok((first, last)) => Self {
-                first,
+            Ok((whole, last)) => Self {
+                whole,
                 last,
                 ..nothing
             },
@@ -90,16 +88,20 @@ impl CapturedFile {
     }
 }
 
-/// The bytes of the file that are kept.
+/// The whole of the file where it is to be kept, and its last bytes.
 fn kept(
     file: Option<fs_err::File>,
     captured: &Captured,
     keep: usize,
-) -> io::Result<(Vec<u8>, Vec<u8>)> {
+) -> io::Result<(Option<Vec<u8>>, Vec<u8>)> {
+    let complete = captured.broken.is_none()
+        && captured.bytes_cut == 0
+        && captured.bytes_total == captured.file_bytes;
+    let mut whole = (complete && captured.file_bytes <= keep as u64).then(Vec::new);
     let mut file = file
         .ok_or(io::ErrorKind::NotFound)?
         .take(captured.file_bytes + 1);
-    let (mut first, mut last) = (Vec::new(), Vec::new());
+    let mut last = Vec::new();
     let (mut hash, mut length) = (Sha256::new(), 0);
     let mut buffer = vec![0; 64 * 1024];
     loop {
@@ -111,7 +113,9 @@ fn kept(
         };
         hash.update(read);
         length += read.len() as u64;
-        first.extend_from_slice(&read[..read.len().min(keep - first.len())]);
+        if let Some(whole) = &mut whole {
+            whole.extend_from_slice(read);
+        }
         last.extend_from_slice(read);
         last.drain(..last.len().saturating_sub(LAST));
     }
@@ -119,16 +123,12 @@ fn kept(
         return Err(io::Error::other("it was changed since it was captured"));
     }
     if captured.bytes_cut > 0 && captured.broken.is_none() {
-        // Head and tail are the program's, the mark between them is ours.
-        let mark = mark(captured.bytes_cut).len() as u64;
+        // The tail is the program's, the mark before it is ours.
         let kept = captured.bytes_total - captured.bytes_cut;
-        let tail = kept - kept / 2;
-        let head = captured.file_bytes.saturating_sub(mark + tail);
-        first.truncate(usize::try_from(head).unwrap_or(usize::MAX));
-        let tail = usize::try_from(tail).unwrap_or(usize::MAX);
+        let tail = usize::try_from(kept - kept / 2).unwrap_or(usize::MAX);
         last.drain(..last.len().saturating_sub(tail));
     }
-    Ok((first, last))
+    Ok((whole, last))
 }
 
 #[cfg(test)]
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use crate::process::capture::Capture;
 
-    /// Captures the pieces, changes the file, and reads it back with 6 bytes in memory.
+    /// Captures the pieces, changes the file, and reads it back, to be kept up to 60 bytes.
     fn read_back(cap: usize, pieces: &[u8], change: impl FnOnce(&Path)) -> CapturedFile {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
@@ -147,7 +147,7 @@ mod tests {
         runtime.block_on(capture.drain(pieces));
         let captured = capture.finish();
         change(&path);
-        CapturedFile::read(&path, &captured, || fs_err::File::open(&path).map(Some), 6)
+        CapturedFile::read(&path, &captured, || fs_err::File::open(&path).map(Some), 60)
     }
 
     #[test]
@@ -158,16 +158,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_whole_in_memory_is_not_whole() {
-        let read = read_back(10, b"0123456789", |_| {});
-        assert_eq!((read.whole(), &*read.first), (None, &b"012345"[..]));
+    fn what_is_larger_than_asked_for_is_not_kept() {
+        let read = read_back(100, &[b'x'; 61], |_| {});
+        assert_eq!((read.whole(), &*read.last), (None, &[b'x'; 61][..]));
     }
 
     #[test]
     fn of_a_cut_output_only_bytes_of_the_program_are_kept() {
         let read = read_back(10, b"0123456789abcdefg", |_| {});
-        assert_eq!((&*read.first, &*read.last), (&b"01234"[..], &b"cdefg"[..]));
-        assert!(read.whole().is_none() && read.is_cut());
+        assert_eq!((read.whole(), &*read.last), (None, &b"cdefg"[..]));
+        assert!(read.is_cut());
+    }
+
+    /// A cut of as many bytes as its mark has leaves a file as long as the output was.
+    #[test]
+    fn a_cut_output_is_not_whole_whatever_its_length() {
+        for printed in 30..60 {
+            let read = read_back(5, &vec![b'x'; printed], |_| {});
+            assert!(read.is_cut() && read.whole().is_none(), "{printed}");
+        }
     }
 
     #[test]
@@ -179,7 +188,7 @@ mod tests {
             |path: &Path| fs_err::remove_file(path).unwrap(),
         ] {
             let read = read_back(10, b"012345", change);
-            assert_eq!((read.whole(), &*read.first), (None, &b""[..]));
+            assert_eq!((read.whole(), &*read.last), (None, &b""[..]));
             assert!(read.broken.is_some());
         }
     }

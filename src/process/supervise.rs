@@ -26,12 +26,12 @@ pub struct Supervision {
     pub folder: PathBuf,
     /// Bytes that each of the two outputs may hold.
     pub cap: usize,
-    /// Bytes of each that are also kept in memory, from the first on.
+    /// Bytes that standard output may have to be kept in memory, whole.
     pub keep: usize,
 }
 
 impl Supervision {
-    /// The usual limits: 5 s of grace, 8 MiB for each output, 1 MiB in memory.
+    /// The usual limits: 5 s of grace, 8 MiB for each output, standard output up to 1 MiB in memory.
     #[must_use]
     pub fn new(guard: &GuardProgram, budget: Duration, folder: &Path) -> Self {
         Self {

@@ -95,7 +95,11 @@ async fn a_program_that_exits_zero_on_our_term_was_stopped() {
     let done = supervise(&command, bench.limits(NEVER), stop).await;
     asked.await.unwrap();
     assert_eq!(done.ended, Ended::Stopped);
-    assert_eq!(text(&done.stdout.first), "bye\n", "it had its grace");
+    assert_eq!(
+        text(done.stdout.whole().unwrap()),
+        "bye\n",
+        "it had its grace"
+    );
 }
 
 #[tokio::test]
@@ -116,7 +120,7 @@ async fn one_term_only() {
     });
     let done = supervise(&command, bench.limits(NEVER), stop).await;
     asked.await.unwrap();
-    assert_eq!(text(&done.stdout.first), "1\n");
+    assert_eq!(text(done.stdout.whole().unwrap()), "1\n");
 }
 
 #[tokio::test]

@@ -130,17 +130,19 @@ pub async fn attach(capture_folder: &Path) -> io::Result<Probe> {
     }
 }
 
-/// The captured output of an attempt that is over: standard output and standard error, the first
-/// `keep` bytes of each in memory. Each is believed only if it has the outcome's digest.
+/// The captured output of an attempt that is over: standard output, whole in memory if it has at
+/// most `keep` bytes, and standard error, of which messages show the end. Each is believed only
+/// if it has the outcome's digest.
 #[must_use]
 pub fn output(
     capture_folder: &Path,
     outcome: &Outcome,
     keep: usize,
 ) -> (CapturedFile, CapturedFile) {
-    let read = |name: &str, captured| {
+    let read = |name: &str, captured, keep| {
         let open = || CaptureFolder::open(capture_folder)?.read(name);
         CapturedFile::read(&capture_folder.join(name), captured, open, keep)
     };
-    (read(STDOUT, &outcome.stdout), read(STDERR, &outcome.stderr))
+    let stdout = read(STDOUT, &outcome.stdout, keep);
+    (stdout, read(STDERR, &outcome.stderr, 0))
 }
