@@ -231,7 +231,7 @@ async fn a_silent_agent_has_no_report() {
 #[tokio::test]
 async fn a_spent_budget_is_told_though_a_report_lies_there() {
     let mut world = World::new(&ScriptedAgent::hangs()).report_is_a_file();
-    world.budget = Duration::from_millis(1500);
+    world.budget = Duration::from_secs(4);
     let done = world.dispatch().await;
     assert_eq!(done.ended, Ended::TimedOut);
     assert!(!done.ended.is_success());
