@@ -31,6 +31,7 @@ pub mod path;
 pub mod policy;
 pub mod profile;
 pub mod run_spec;
+pub mod seen;
 pub mod severity;
 pub mod slot;
 pub mod spent;

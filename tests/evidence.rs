@@ -18,5 +18,7 @@ mod hidden;
 mod hostile;
 #[path = "evidence/scope.rs"]
 mod scope;
+#[path = "evidence/seen.rs"]
+mod seen;
 #[path = "evidence/size.rs"]
 mod size;

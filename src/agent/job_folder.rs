@@ -11,6 +11,7 @@ use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId};
+use crate::domain::seen::Seen;
 use crate::store::mailbox::{CARD, Card, INBOX, OUTBOX};
 
 const PROMPT: &str = "prompt.md";
@@ -109,14 +110,33 @@ impl JobFolder {
         let written = card
             .encode()
             .and_then(|bytes| self.folder.write(CARD, &bytes));
-        written.map_err(|error| {
-            let message = format!(
-                "the folder {} cannot be used: {error}",
-                self.path().display()
-            );
-            let shown = self.path().display().to_string();
-            Failure::new(Code::StateUnwritable, message).next(["ls", "-ld", "--", &shown])
-        })
+        written.map_err(|error| self.unusable(&error))
+    }
+
+    /// Puts the diffs since earlier rounds beside the evidence.
+    ///
+    /// # Errors
+    /// When one cannot be written.
+    pub fn show_seen(&self, seen: &[Seen]) -> Result<(), Failure> {
+        let write = |seen: &Seen| {
+            let mut folder = self.folder.child(EVIDENCE)?;
+            for name in seen.folder().split('/') {
+                folder = folder.enter(name)?;
+            }
+            seen.parts()
+                .iter()
+                .try_for_each(|part| folder.write(format!("{}.patch", part.name), &part.bytes))
+        };
+        let mut shown = seen.iter().filter(|seen| !seen.parts().is_empty());
+        shown
+            .try_for_each(write)
+            .map_err(|error| self.unusable(&error))
+    }
+
+    fn unusable(&self, error: &io::Error) -> Failure {
+        let shown = self.path().display().to_string();
+        let message = format!("the folder {shown} cannot be used: {error}");
+        Failure::new(Code::StateUnwritable, message).next(["ls", "-ld", "--", &shown])
     }
 
     /// Where the copy of a job's evidence will lie, before its folder is made.

@@ -7,6 +7,7 @@ pub mod own;
 mod place;
 mod render;
 mod sample;
+mod seen;
 mod view;
 mod work;
 
@@ -22,6 +23,7 @@ use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::{Job, Role};
 use crate::domain::lines::Place;
 use crate::domain::run_spec::RunSpec;
+use crate::domain::seen::Seen;
 use crate::domain::slot::{Slot, SlotName};
 
 pub use work::{WorkPrompt, work};
@@ -50,6 +52,8 @@ pub struct ReviewPrompt<'a> {
     pub prior: &'a [Finding],
     /// Where the lines that they cite are now, as far as these were found again.
     pub places: &'a BTreeMap<FindingId, Place>,
+    /// What the slot last reported on, if it reported before.
+    pub seen: &'a [Seen],
 }
 
 /// Why there is no prompt. Each of them means that nothing may be asked.

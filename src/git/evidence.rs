@@ -12,6 +12,7 @@ mod list;
 mod listing;
 mod parts;
 mod patch;
+mod seen;
 mod since;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +33,7 @@ use crate::domain::lines::Since;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::ReviewSpec;
+use crate::domain::seen::Change;
 use crate::git::store::ReviewStore;
 use crate::git::{self, Git};
 
@@ -90,6 +92,35 @@ pub fn make(
         }
         Failure::new(Code::EvidenceFailed, message)
     })
+}
+
+/// What changed from one content tree to another, as far as reviewers may be shown it; `scratch` is
+/// a folder on whose file system there is room for it.
+///
+/// It is a help beside the round's evidence and never stands for it: where it cannot be made, that is
+/// what it says.
+#[must_use]
+pub fn change_between(
+    git: &Git,
+    store: &ReviewStore,
+    [old, new]: [&Oid; 2],
+    review: &ReviewSpec,
+    scratch: &Path,
+) -> Change {
+    let differ = Differ {
+        git,
+        store: store.git_dir(),
+    };
+    let pair = Pair {
+        old: old.clone(),
+        new: new.clone(),
+    };
+    globs(&review.exclude)
+        .and_then(|globs| seen::change(&differ, pair, &globs, review.diff_cap, scratch))
+        .unwrap_or_else(|error| {
+            tracing::warn!(%old, %new, %error, "no diff since an earlier tree");
+            Change::Unknown
+        })
 }
 
 /// What became of the lines of earlier trees. A tree that cannot be read is left out: then nothing

@@ -55,10 +55,12 @@ impl Rim {
     /// Where a round's evidence lies.
     #[must_use]
     pub fn evidence_folder(&self, run: LoopId, round: RoundNumber) -> PathBuf {
-        self.cache
-            .join("evidence")
-            .join(run.to_string())
-            .join(round.to_string())
+        self.evidence_of(run).join(round.to_string())
+    }
+    /// Where the evidence of a run's rounds lies.
+    #[must_use]
+    pub fn evidence_of(&self, run: LoopId) -> PathBuf {
+        self.cache.join("evidence").join(run.to_string())
     }
     /// What a job may not reach that is to be confined: the work of other jobs and slots, and the
     /// runs' own records. It writes its own folder, and its tree where nobody else's work is there.

@@ -19,6 +19,7 @@ use run_loop::domain::oid::Oid;
 use run_loop::domain::path::RepoPath;
 use run_loop::domain::policy::Policy;
 use run_loop::domain::run_spec::{BaseSpec, Quorum, ReviewSpec, RunSpec};
+use run_loop::domain::seen::{Change, Seen, SeenPart};
 use run_loop::domain::severity::Severity;
 use run_loop::domain::slot::{Instruction, Slot, SlotName};
 use run_loop::domain::time::Timestamp;
@@ -181,6 +182,7 @@ pub(crate) struct World {
     pub(crate) plan: Option<String>,
     pub(crate) prior: Vec<Finding>,
     pub(crate) places: BTreeMap<FindingId, Place>,
+    pub(crate) seen: Vec<Seen>,
 }
 
 impl World {
@@ -201,6 +203,7 @@ impl World {
             plan: None,
             prior: Vec::new(),
             places: BTreeMap::new(),
+            seen: Vec::new(),
         }
     }
     pub(crate) fn line_contract() -> Self {
@@ -271,6 +274,7 @@ impl World {
         world.plan = Some(PLAN.to_owned());
         world.prior = vec![finding(3), finding(4)];
         world.prior[1].disposition = Disposition::Overruled;
+        world.seen = vec![seen(&[])];
         world
     }
     pub(crate) fn variants() -> [(&'static str, Self); 5] {
@@ -294,10 +298,32 @@ impl World {
             plan: self.plan.as_deref(),
             prior: &self.prior,
             places: &self.places,
+            seen: &self.seen,
         })
     }
     pub(crate) fn render(&self) -> String {
         self.try_render().unwrap()
+    }
+}
+
+/// Two parts that changed since round 1, one of them in the prompt.
+pub(crate) fn seen(by: &[&str]) -> Seen {
+    let part = |name: &str, in_prompt| SeenPart {
+        name: name.to_owned(),
+        bytes: b"diff --git a/a.rs b/a.rs\n-old\n+new\n".to_vec(),
+        in_prompt,
+    };
+    Seen {
+        round: RoundNumber(1),
+        by: by
+            .iter()
+            .map(|name| SlotName::parse(name).unwrap())
+            .collect(),
+        change: Change::Differs {
+            parts: vec![part("001", true), part("002", false)],
+            hidden: 0,
+            left_out: 0,
+        },
     }
 }
 

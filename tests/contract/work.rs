@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use run_loop::contract::prompt::{self, Error, WorkPrompt};
 use run_loop::contract::reply::{self, ExpectReply};
 use run_loop::domain::finding::Finding;
-use run_loop::domain::id::FindingId;
+use run_loop::domain::id::{FindingId, RoundNumber};
 use run_loop::domain::isolation::EvidenceKind;
 use run_loop::domain::job::{AttemptReason, Reading, Role};
 use run_loop::domain::run_spec::BaseSpec;
+use run_loop::domain::seen::{Change, Seen};
 
-use crate::fixture::{NONCE, PLAN, World, finding, oid};
+use crate::fixture::{NONCE, PLAN, World, finding, oid, seen};
 
 const ROLES: [Role; 8] = [
     Role::Plan,
@@ -31,6 +32,7 @@ pub(crate) struct Work {
     pub(crate) findings: Vec<Finding>,
     pub(crate) notes: BTreeMap<FindingId, Vec<String>>,
     pub(crate) earlier: Option<String>,
+    pub(crate) seen: Vec<Seen>,
     pub(crate) round_failed: Option<u32>,
 }
 
@@ -69,6 +71,7 @@ impl Work {
             findings: if asked { vec![finding(3)] } else { Vec::new() },
             notes: BTreeMap::from([(FindingId(3), notes)]),
             earlier: None,
+            seen: Vec::new(),
             round_failed: None,
         }
     }
@@ -92,6 +95,23 @@ impl Work {
                 "Too slow.".to_owned(),
             ];
         }
+        work.seen = match role {
+            Role::Correct | Role::Comply => vec![
+                Seen {
+                    round: RoundNumber(2),
+                    change: Change::Same,
+                    ..seen(&["reader", "security"])
+                },
+                seen(&["slow"]),
+            ],
+            Role::Readjudicate => vec![seen(&[])],
+            Role::Plan
+            | Role::Challenge
+            | Role::Refine
+            | Role::Implement
+            | Role::Review
+            | Role::Arbitrate => Vec::new(),
+        };
         if matches!(role, Role::Refine | Role::Correct) {
             work.round_failed = Some(2);
         }
@@ -124,6 +144,8 @@ impl Work {
             findings: &self.findings,
             notes: &self.notes,
             earlier: self.earlier.as_deref(),
+            seen: &self.seen,
+            evidence: self.world.tree.as_ref().map(|_| "$RUN_LOOP_JOB_EVIDENCE"),
             round_failed: self.round_failed,
         })
     }

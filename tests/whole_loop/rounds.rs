@@ -1,6 +1,7 @@
 //! Implementation, rounds that do not pass, corrections, a round that does.
 
 use crate::stage::{MISSING, Stage, adds, by_role, implements, looks_for};
+use crate::support::agents::quote;
 
 /// The first thing a user does: somebody writes, somebody reads.
 #[test]
@@ -65,9 +66,15 @@ fn two_corrections_and_the_third_round_passes() {
         ("implement", &implements("// begun")),
         ("correct", &corrects),
     ]);
-    let stage = Stage::new()
+    let stage = Stage::new();
+    let keeps_since = format!(
+        "cat \"$RUN_LOOP_JOB_EVIDENCE\"/since/round-*/001.patch > {} || true\n{}",
+        quote(stage.bench().repo.beside("since").to_str().unwrap()),
+        looks_for("corrected 2")
+    );
+    let stage = stage
         .agent("ann", &creator)
-        .agent("bob", &by_role(&[("review", &looks_for("corrected 2"))]))
+        .agent("bob", &by_role(&[("review", &keeps_since)]))
         .ready();
     stage
         .run(&["--creator", "ann", "--reviewer", "bob"])
@@ -85,8 +92,25 @@ fn two_corrections_and_the_third_round_passes() {
     );
     let correction = stage.prompt("correct", "ann");
     assert!(correction.contains(MISSING), "{correction}");
+    assert!(
+        correction.contains("The last report of `bob` was on round 2: nothing has changed since."),
+        "{correction}"
+    );
     let review = stage.prompt("review", "bob");
     assert!(review.contains("## Earlier findings"), "{review}");
+    // What is new to him, in the prompt and as a file; what he saw before is not in it.
+    let since = review.split("## Since your last report").nth(1).unwrap();
+    let since = since.split("\n## ").next().unwrap();
+    assert!(
+        since.contains("on round 2") && since.contains("+// corrected 2"),
+        "{since}"
+    );
+    assert!(
+        !since.contains("+// corrected 1") && !since.contains("receipt"),
+        "{since}"
+    );
+    let file = std::fs::read_to_string(stage.bench().repo.beside("since")).unwrap();
+    assert!(file.contains("+// corrected 2"), "{file}");
     assert_eq!(stage.bench().sidecar("bob")["round"], 3);
     stage.gate_ends(0);
 }

@@ -36,7 +36,7 @@ const EVERYWHERE: [&str; 16] = [
     "nonce",
 ];
 /// What the prompt of a review may name besides.
-const IN_REVIEWS: [&str; 17] = [
+const IN_REVIEWS: [&str; 18] = [
     "totals",
     "files",
     "more_files",
@@ -50,13 +50,14 @@ const IN_REVIEWS: [&str; 17] = [
     "instructions",
     "settled",
     "own_work",
+    "seen",
     "prior",
     "contract",
     "fail_on",
     "tree",
 ];
 /// What the other prompts may name besides.
-const IN_WORK: [&str; 12] = [
+const IN_WORK: [&str; 13] = [
     "earlier",
     "judges",
     "writes",
@@ -64,6 +65,7 @@ const IN_WORK: [&str; 12] = [
     "raised",
     "findings",
     "round_failed",
+    "seen",
     "frozen",
     "against",
     "reports",

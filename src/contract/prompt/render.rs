@@ -30,6 +30,7 @@ pub(super) const TEMPLATES: &[(&str, &str)] = templates! {
     "quoted.md",
     "task.md",
     "findings.md",
+    "seen.md",
     "writes.md",
     "answers.md",
     "rulings.md",

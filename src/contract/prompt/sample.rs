@@ -16,6 +16,7 @@ use crate::domain::job::{AttemptReason, Job, Role};
 use crate::domain::lines::Place;
 use crate::domain::oid::Oid;
 use crate::domain::run_spec::RunSpec;
+use crate::domain::seen::{Change, Seen, SeenPart};
 use crate::domain::severity::Severity;
 use crate::domain::slot::{Instruction, Slot, SlotName};
 use crate::domain::sub_jobs::{SubJob, SubJobs};
@@ -47,6 +48,7 @@ pub(super) struct Reviewed {
     parts: Vec<(String, Vec<u8>)>,
     plan: Option<&'static str>,
     prior: Vec<Finding>,
+    seen: Vec<Seen>,
 }
 
 impl Reviewed {
@@ -62,6 +64,7 @@ impl Reviewed {
             plan: self.plan,
             prior: &self.prior,
             places: &PLACES,
+            seen: &self.seen,
         }
     }
 }
@@ -110,6 +113,7 @@ pub(super) fn review(
         parts: vec![("001".to_owned(), b"diff --git a/a b/a\n+line\n".to_vec())],
         plan: full.then_some(TEXT),
         prior,
+        seen: seen(full),
     }
 }
 
@@ -124,6 +128,7 @@ pub(super) struct Worked {
     objections: Vec<String>,
     pub(super) findings: Vec<Finding>,
     notes: BTreeMap<FindingId, Vec<String>>,
+    seen: Vec<Seen>,
     round_failed: Option<u32>,
 }
 
@@ -140,6 +145,8 @@ impl Worked {
             objections: &self.objections,
             findings: &self.findings,
             notes: &self.notes,
+            seen: &self.seen,
+            evidence: Some("$RUN_LOOP_JOB_EVIDENCE"),
             round_failed: self.round_failed,
         }
     }
@@ -179,8 +186,27 @@ pub(super) fn work(run: &RunSpec, role: Role, full: bool) -> Worked {
         },
         findings,
         notes: noted.then_some((FindingId(1), said)).into_iter().collect(),
+        seen: seen(full && asked),
         round_failed: full.then_some(2),
     }
+}
+
+fn seen(full: bool) -> Vec<Seen> {
+    let part = |name: &str, in_prompt| SeenPart {
+        name: name.to_owned(),
+        bytes: b"diff --git a/a b/a\n+line\n".to_vec(),
+        in_prompt,
+    };
+    let one = Seen {
+        round: RoundNumber(1),
+        by: vec![SlotName::creator()],
+        change: Change::Differs {
+            parts: vec![part("001", true), part("002", false)],
+            hidden: 1,
+            left_out: 1,
+        },
+    };
+    if full { vec![one] } else { Vec::new() }
 }
 
 /// Tables of delegated jobs: with nothing to tell but one, and with everything.

@@ -6,7 +6,7 @@ use minijinja::{Value, context};
 
 use crate::contract::judge::COVERAGE_CAP;
 use crate::contract::prompt::place::{self, Place};
-use crate::contract::prompt::{Error, ReviewPrompt, agent};
+use crate::contract::prompt::{Error, ReviewPrompt, agent, seen};
 use crate::contract::text::{Mark, inline, of_bytes};
 use crate::domain::agent::{Agent, AgentKind, Contract, ReportChannel};
 use crate::domain::evidence::{ChangedFile, DiffPart, FileStatus, UnreviewedKind};
@@ -54,7 +54,12 @@ pub(super) fn review(prompt: &ReviewPrompt<'_>) -> Result<Value, Error> {
         ..context! {
             mark => mark.as_str(),
             task => run.task.as_deref().map(|task| mark.quote("task", task)),
-            altered => texts.iter().any(|(_, _, changed)| *changed),
+            altered => texts.iter().any(|(_, _, changed)| *changed) || seen::is_altered(prompt.seen),
+            seen => seen::values(
+                prompt.seen,
+                (job.evidence != EvidenceKind::DiffOnly).then_some(folder(prompt, agent).as_str()),
+                &mark,
+            ),
             parts => parts,
             instructions => instructions(prompt),
             plan => prompt.plan.map(|plan| mark.quote("plan", plan)),
@@ -84,11 +89,7 @@ fn scope(prompt: &ReviewPrompt<'_>, agent: &Agent, mark: &Mark) -> Value {
     let sum = |of: fn(&ChangedFile) -> Option<u64>| evidence.files.iter().filter_map(of).sum();
     let (added, removed): (u64, u64) = (sum(|file| file.added), sum(|file| file.removed));
     let unseen = evidence.unreviewed().count();
-    let folder = match agent.kind {
-        // People have no variables of a job at their terminal, and a profile's reader no shell.
-        AgentKind::Human | AgentKind::Profile(_) => inline(&evidence.folder),
-        AgentKind::Command(_) | AgentKind::Checks => "$RUN_LOOP_JOB_EVIDENCE".to_owned(),
-    };
+    let folder = folder(prompt, agent);
     let more = evidence.files.len() - lines.len();
     context! {
         totals => format!("{}, +{added} -{removed} lines", count(long(evidence.files.len()), "file")),
@@ -99,6 +100,15 @@ fn scope(prompt: &ReviewPrompt<'_>, agent: &Agent, mark: &Mark) -> Value {
         evidence => (!remote).then_some(folder),
         all_named => evidence.files.len() <= COVERAGE_CAP,
         odd_paths => evidence.files.iter().any(has_odd_path),
+    }
+}
+
+/// The evidence folder, as the agent is to call it.
+fn folder(prompt: &ReviewPrompt<'_>, agent: &Agent) -> String {
+    match agent.kind {
+        // People have no variables of a job at their terminal, and a profile's reader no shell.
+        AgentKind::Human | AgentKind::Profile(_) => inline(&prompt.evidence.folder),
+        AgentKind::Command(_) | AgentKind::Checks => "$RUN_LOOP_JOB_EVIDENCE".to_owned(),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::domain::id::FindingId;
 use crate::domain::identity::Pin;
 use crate::domain::job::{Job, Role};
 use crate::domain::run_spec::RunSpec;
+use crate::domain::seen::Seen;
 
 /// What a job that is no review is told.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +40,10 @@ pub struct WorkPrompt<'a> {
     /// What the agent reported in a session that it was to go on in and cannot; its beginning is
     /// told.
     pub earlier: Option<&'a str>,
+    /// What those whose findings these are last reported on.
+    pub seen: &'a [Seen],
+    /// The job's evidence folder as the agent is to call it; nothing for a remote agent.
+    pub evidence: Option<&'a str>,
     /// The round that did not pass and is why the job is asked.
     pub round_failed: Option<u32>,
 }

@@ -26,35 +26,69 @@ pub(super) fn cut(
     let mut parts: Vec<DiffPart> = Vec::new();
     let mut hasher = Sha256::new();
     let (mut total, mut fits) = (0_u64, true);
-    let mut rest = Vec::new();
-    while fill(diff, &mut rest, PART_BYTES - TAIL_BYTES)? {
-        let length = cut_at(&rest, PART_BYTES - TAIL_BYTES);
-        let mut bytes = rest[..length].to_vec();
-        rest.drain(..length);
-        hasher.update(&bytes);
-        let name = name(parts.len() + 1);
-        let receipt = receipt(seed, &name);
-        if !bytes.ends_with(b"\n") {
-            let note = if rest.is_empty() {
-                "has no newline".to_owned()
-            } else {
-                format!("goes on in part {}", self::name(parts.len() + 2))
-            };
-            bytes.extend_from_slice(format!("\n[the line above {note}]\n").as_bytes());
-        }
-        bytes.extend_from_slice(format!("receipt {name} {receipt}\n").as_bytes());
-        write(&name, &bytes)?;
+    pieces(diff, |piece| {
+        hasher.update(piece.bytes);
+        let receipt = receipt(seed, &piece.name);
+        let mut bytes = piece.closed();
+        bytes.extend_from_slice(format!("receipt {} {receipt}\n", piece.name).as_bytes());
+        write(&piece.name, &bytes)?;
         let size = bytes.len() as u64;
         total += size;
         fits &= total <= diff_cap;
         parts.push(DiffPart {
-            name,
+            name: piece.name,
             receipt,
             bytes: size,
             in_prompt: fits,
         });
-    }
+        Ok(())
+    })?;
     Ok((parts, Digest::from_hasher(hasher)))
+}
+
+/// A piece of a diff that is not longer than a part may be.
+pub(super) struct Piece<'a> {
+    /// Its number, `001` and on.
+    pub(super) name: String,
+    /// Its bytes: whole lines where no line is longer than a part.
+    pub(super) bytes: &'a [u8],
+    /// The number of the piece after it.
+    next: Option<String>,
+}
+
+impl Piece<'_> {
+    /// Its bytes, and a line that says so where they end within one.
+    pub(super) fn closed(&self) -> Vec<u8> {
+        let mut bytes = self.bytes.to_vec();
+        if !bytes.ends_with(b"\n") {
+            let note = match &self.next {
+                None => "has no newline".to_owned(),
+                Some(next) => format!("goes on in part {next}"),
+            };
+            bytes.extend_from_slice(format!("\n[the line above {note}]\n").as_bytes());
+        }
+        bytes
+    }
+}
+
+/// Hands a diff out piece by piece. Put together they are the diff.
+pub(super) fn pieces(
+    diff: &mut impl BufRead,
+    mut each: impl FnMut(Piece<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut rest = Vec::new();
+    let mut number = 0;
+    while fill(diff, &mut rest, PART_BYTES - TAIL_BYTES)? {
+        let length = cut_at(&rest, PART_BYTES - TAIL_BYTES);
+        number += 1;
+        each(Piece {
+            name: name(number),
+            bytes: &rest[..length],
+            next: (length < rest.len()).then(|| name(number + 1)),
+        })?;
+        rest.drain(..length);
+    }
+    Ok(())
 }
 
 fn name(number: usize) -> String {

@@ -32,6 +32,7 @@ use crate::runtime::rim::Rim;
 use crate::store::mailbox::Card;
 
 mod review;
+mod seen;
 mod work;
 
 use review::ReviewTask;
@@ -283,9 +284,17 @@ impl Assignment<'_> {
 
     /// Asks an agent that reads a prompt and writes a report.
     async fn ask(&self, stop: CancellationToken) -> Result<Answer, Failure> {
+        let pin = match &self.task {
+            Task::Review(task) => &task.review.pin,
+            Task::Work(task) => task.pin,
+        };
+        let seen = seen::of(self.rim, self.run, self.state, self.job, pin);
         let (mut prompt, evidence) = match &self.task {
-            Task::Review(task) => (task.prompt(self.agent, self.tree)?, Some(task.evidence())),
-            Task::Work(task) => (task.prompt(self.agent, self.tree)?, task.evidence()),
+            Task::Review(task) => (
+                task.prompt(self.agent, self.tree, &seen)?,
+                Some(task.evidence()),
+            ),
+            Task::Work(task) => (task.prompt(self.agent, self.tree, &seen)?, task.evidence()),
         };
         if self.tree.is_some()
             && matches!(
@@ -303,6 +312,9 @@ impl Assignment<'_> {
             prompt.as_bytes(),
             evidence.as_deref().filter(|_| self.tree.is_some()),
         )?;
+        if self.tree.is_some() {
+            folder.show_seen(&seen)?;
+        }
         folder.tell(&Card::new(
             self.run.loop_id,
             Fence {

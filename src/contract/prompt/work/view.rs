@@ -5,6 +5,7 @@ use minijinja::{Value, context};
 use crate::contract::markdown::is_blank;
 use crate::contract::prompt::WorkPrompt;
 use crate::contract::prompt::place::{self, Place};
+use crate::contract::prompt::seen;
 use crate::contract::prompt::view::{channel, code, disposition, place_of, problems};
 use crate::contract::text::{Mark, inline};
 use crate::domain::finding::{Disposition, Finding};
@@ -44,6 +45,7 @@ pub(super) fn work(prompt: &WorkPrompt<'_>) -> Value {
             objections => objections(prompt, &mark),
             raised => raised(prompt),
             findings => findings,
+            seen => seen::values(prompt.seen, prompt.evidence, &mark),
             round_failed => prompt.round_failed,
             frozen => match (task, prompt.plan) {
                 (Some(_), Some(_)) => "Task and plan are",

@@ -14,6 +14,7 @@ use crate::domain::failure::Failure;
 use crate::domain::job::{Job, Reading};
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::RunSpec;
+use crate::domain::seen::Seen;
 use crate::domain::slot::Slot;
 use crate::engine::{Review, State};
 use crate::git::object;
@@ -55,10 +56,15 @@ impl<'a> ReviewTask<'a> {
     pub(super) fn evidence(&self) -> PathBuf {
         PathBuf::from(&self.review.evidence.folder)
     }
-    pub(super) fn prompt(&self, agent: &Agent, tree: Option<&str>) -> Result<String, Failure> {
+    pub(super) fn prompt(
+        &self,
+        agent: &Agent,
+        tree: Option<&str>,
+        seen: &[Seen],
+    ) -> Result<String, Failure> {
         let parts = self.rim.parts_in_prompt(&self.review.evidence)?;
         let mut evidence = Cow::Borrowed(&*self.review.evidence);
-        if let AgentKind::Profile(_) = &agent.kind {
+        if let AgentKind::Profile(_) | AgentKind::Human = &agent.kind {
             let own = JobFolder::evidence_of(&self.rim.cache, self.run.loop_id, self.job.id);
             evidence.to_mut().folder = own.to_string_lossy().into_owned();
         }
@@ -74,6 +80,7 @@ impl<'a> ReviewTask<'a> {
             plan: plan.as_deref(),
             prior: &self.state.findings,
             places: &self.state.places,
+            seen,
         })
         .map_err(|error| {
             let message = format!("the prompt of {}: {error}", self.job.slot);

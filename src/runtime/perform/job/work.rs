@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::agent::job_folder::JobFolder;
 use crate::contract::prompt::{self, WorkPrompt};
 use crate::contract::reply::{self, ExpectReply};
-use crate::domain::agent::Agent;
+use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::finding::Finding;
@@ -12,6 +13,7 @@ use crate::domain::id::FindingId;
 use crate::domain::identity::Pin;
 use crate::domain::job::{Job, Reading, SessionUse};
 use crate::domain::run_spec::RunSpec;
+use crate::domain::seen::Seen;
 use crate::domain::work::Work;
 use crate::engine::State;
 use crate::runtime::perform::job::lacking;
@@ -25,7 +27,7 @@ pub(super) struct WorkTask<'a> {
     state: &'a State,
     job: &'a Job,
     work: &'a Work,
-    pin: &'a Pin,
+    pub(super) pin: &'a Pin,
     findings: Vec<Finding>,
 }
 
@@ -54,7 +56,19 @@ impl<'a> WorkTask<'a> {
         let is_there = folder.symlink_metadata().is_ok_and(|found| found.is_dir());
         is_there.then_some(folder)
     }
-    pub(super) fn prompt(&self, agent: &Agent, tree: Option<&str>) -> Result<String, Failure> {
+    pub(super) fn prompt(
+        &self,
+        agent: &Agent,
+        tree: Option<&str>,
+        seen: &[Seen],
+    ) -> Result<String, Failure> {
+        let evidence = match &agent.kind {
+            AgentKind::Command(_) | AgentKind::Checks => "$RUN_LOOP_JOB_EVIDENCE".to_owned(),
+            AgentKind::Profile(_) | AgentKind::Human => {
+                let own = JobFolder::evidence_of(&self.rim.cache, self.run.loop_id, self.job.id);
+                own.to_string_lossy().into_owned()
+            }
+        };
         let plan = plan::text(self.rim, self.state)?;
         let earlier = self.earlier()?;
         prompt::work(&WorkPrompt {
@@ -67,6 +81,8 @@ impl<'a> WorkTask<'a> {
             objections: self.state.objections(self.work),
             findings: &self.findings,
             notes: &self.state.notes,
+            seen,
+            evidence: tree.map(|_| evidence.as_str()),
             earlier: earlier.as_deref(),
             round_failed: self.work.after.map(|round| round.0),
         })
