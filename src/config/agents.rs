@@ -395,7 +395,17 @@ fn unknown(config: &Config, name: &str) -> Failure {
         Code::UnknownAgent,
         format!("no agent is named {name:?}{hint}"),
     )
-    .next(["run-loop", "config", "show", "--origin"])
+    .next(where_agents_stand(config))
+}
+
+/// The command that lists who can be named: those of the configuration, or the programs that are
+/// known without one.
+pub(super) fn where_agents_stand(config: &Config) -> Vec<&'static str> {
+    if config.settings.agents.is_empty() {
+        vec!["run-loop", "agents"]
+    } else {
+        vec!["run-loop", "config", "show", "--origin"]
+    }
 }
 
 fn not_built(what: &str) -> Failure {

@@ -120,7 +120,7 @@ fn creator_missing(config: &Config) -> Failure {
              {known}"
         ),
     )
-    .next(["run-loop", "config", "show", "--origin"])
+    .next(agents::where_agents_stand(config))
 }
 
 /// Checks that an agent can do what the role asks of it.

@@ -88,6 +88,8 @@ fn commit(
 /// The command that fetches what a name is likely to mean (scenario G04).
 fn fetch(given: &str) -> Vec<String> {
     let words = match given.split_once('/') {
+        // A branch without a commit: no remote has more of it.
+        None if given == "HEAD" => vec!["git", "branch", "--all"],
         Some((remote, branch)) if remote != "refs" => vec!["git", "fetch", remote, branch],
         Some(_) | None => vec!["git", "fetch", "origin", given],
     };

@@ -91,7 +91,8 @@ fn options_beat_the_configuration_and_the_planner_arbitrates() {
 fn a_run_that_writes_names_who_writes_and_what() {
     let machine = machine("");
     machine.refuses(&["a task"], 2, "RL0019", "configured are afar, ann");
-    Machine::new().refuses(&["a task"], 2, "RL0019", "no agent is configured");
+    let next = Machine::new().refuses(&["a task"], 2, "RL0019", "no agent is configured");
+    assert_eq!(next, "run-loop agents", "who can be named without one");
     machine.refuses(&["--creator", "ann"], 2, "RL0001", "nothing to do");
     machine.refuses(
         &["--creator", "ann", "--plan"],
