@@ -5,6 +5,7 @@
 pub mod activity;
 pub mod adapter;
 pub mod command;
+pub mod confined;
 pub mod dispatched;
 pub mod environment;
 pub mod find;

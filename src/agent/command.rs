@@ -89,10 +89,7 @@ pub(crate) struct Besides {
 pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispatched {
     let secrets = secrets(dispatch.command, dispatch.environment);
     match run(dispatch, &Besides::default(), stop).await {
-        Ok(done) => Dispatched {
-            confinement: dispatch.confinement(),
-            ..dispatched(dispatch.command, dispatch.folder, done, &secrets)
-        },
+        Ok(done) => dispatched(dispatch.command, dispatch.folder, done, &secrets),
         Err(failure) => Dispatched::not_started(failure),
     }
 }
@@ -105,6 +102,8 @@ pub(crate) async fn run(
 ) -> Result<Supervised, Failure> {
     let command = dispatch.prepare(besides)?;
     let folder = dispatch.folder;
+    // Whoever takes the job over has to know.
+    folder.note_confinement(dispatch.confinement())?;
     let usual = Supervision::new(dispatch.guard, dispatch.budget, folder.capture());
     let limits = Supervision {
         keep: besides.output.unwrap_or(REPORT_CAP),
@@ -191,8 +190,7 @@ fn dispatched(
             ..Spent::default()
         },
         stderr_tail,
-        // Known to whoever started it.
-        confinement: Confinement::None,
+        confinement: folder.confinement(),
         stdout: Some(done.stdout),
         stderr: Some(done.stderr),
     }

@@ -8,6 +8,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use crate::agent::folder::Folder;
 use crate::agent::report_file::{self, ReportFile};
 use crate::domain::code::Code;
+use crate::domain::confinement::Confinement;
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId};
@@ -23,6 +24,8 @@ const EMPTY: &str = "empty";
 const FILES: &str = "files";
 /// In the capture folder: which artifact the prompt is.
 const PROMPT_HASH: &str = "prompt.sha256";
+/// In the capture folder, which a confined job cannot write: there where the job is confined.
+const CONFINED: &str = "landlock";
 
 /// A job's folder, `<cache>/jobs/<loop>/<job>/`, and beside it `<job>.capture/` for its output.
 ///
@@ -172,6 +175,25 @@ impl JobFolder {
         let file = fs_err::File::from_parts(file.into(), path);
         file.take(256).read_to_string(&mut text).ok()?;
         Digest::parse(&text)
+    }
+
+    /// Notes what confines the job, before it is started.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn note_confinement(&self, confinement: Confinement) -> Result<(), Failure> {
+        let written = match confinement {
+            Confinement::None => Ok(()),
+            Confinement::Landlock => self.capture.write(CONFINED, b""),
+        };
+        written.map_err(|error| Failure::new(Code::StateUnwritable, error.to_string()))
+    }
+    /// What confines the job, or did; nothing where that cannot be told.
+    pub(crate) fn confinement(&self) -> Confinement {
+        match self.capture.stat(CONFINED) {
+            Ok(Some(_)) => Confinement::Landlock,
+            Ok(None) | Err(_) => Confinement::None,
+        }
     }
 
     /// The folder itself.

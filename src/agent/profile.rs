@@ -22,6 +22,7 @@ use crate::domain::job::Ended;
 use crate::domain::profile::{Profile, Start, WorksIn};
 use crate::domain::spent::Spent;
 use crate::domain::trouble::Trouble;
+use crate::process::confine::Confine;
 use crate::process::guard::GuardProgram;
 use crate::process::supervise::Supervised;
 
@@ -53,6 +54,8 @@ pub struct Dispatch<'a> {
     pub guard: &'a GuardProgram,
     /// The session that it continues.
     pub continues: Option<Continued<'a>>,
+    /// What it may not reach, where it is to be confined.
+    pub confine: Option<&'a Confine>,
 }
 
 /// A session of the program's that a job continues.
@@ -78,6 +81,7 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
         guard,
         may_write,
         continues,
+        confine,
     } = *dispatch;
     let started = as_command(program, may_write, continues.is_some(), environment);
     let id = continues.map(|continued| continued.id);
@@ -95,12 +99,15 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
         environment,
         guard,
         budget,
-        confine: None,
+        confine: confine.cloned(),
     };
     let directory = besides.directory.as_deref().or(tree);
     let directory = directory.map(Path::to_path_buf);
     match command::run(&as_command, &besides, stop).await {
-        Ok(done) => read(program, done, environment, directory.as_deref(), continues),
+        Ok(done) => Dispatched {
+            confinement: folder.confinement(),
+            ..read(program, done, environment, directory.as_deref(), continues)
+        },
         Err(failure) => Dispatched::not_started(failure),
     }
 }
@@ -117,7 +124,10 @@ pub async fn taken_over(
 ) -> std::io::Result<Option<Dispatched>> {
     let done = command::recovered(folder, OUTPUT_CAP).await?;
     // Where it stood is not known any more, so nobody continues its session.
-    Ok(done.map(|done| read(program, done, environment, None, continues)))
+    Ok(done.map(|done| Dispatched {
+        confinement: folder.confinement(),
+        ..read(program, done, environment, None, continues)
+    }))
 }
 
 /// The parts of a profile that a job gets, in the order of its arguments.
@@ -308,6 +318,7 @@ fn read(
         unusable,
         spent,
         stderr_tail,
+        // Known to whoever has the job's folder.
         confinement: Confinement::None,
         stdout: Some(done.stdout),
         stderr: Some(done.stderr),

@@ -17,6 +17,7 @@ use crate::domain::code::Code;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::profile::Profile;
+use crate::process::confine::landlock_version;
 use crate::process::guard::GuardProgram;
 use crate::report::agents::{KnownAgent, human};
 
@@ -108,5 +109,11 @@ async fn found(profile: &Profile, replaced: bool, environment: &Environment) -> 
         None => None,
     };
     let program = program.map(|path| path.display().to_string());
-    KnownAgent::new(profile, replaced, program, version)
+    KnownAgent::new(
+        profile,
+        replaced,
+        program,
+        version,
+        landlock_version().is_some(),
+    )
 }

@@ -64,7 +64,11 @@ fn unconfined(panel: &[Slot]) -> Option<String> {
     let agents = panel.iter();
     let agents = agents.flat_map(|slot| std::iter::once(&slot.agent).chain(&slot.fallback));
     let asked: Vec<&str> = agents
-        .filter(|agent| matches!(&agent.kind, AgentKind::Command(program) if program.confine))
+        .filter(|agent| match &agent.kind {
+            AgentKind::Command(program) => program.confine,
+            AgentKind::Profile(program) => program.confine,
+            AgentKind::Checks | AgentKind::Human => false,
+        })
         .map(|agent| agent.name.as_str())
         .collect();
     (!asked.is_empty() && landlock_version().is_none()).then(|| {

@@ -66,9 +66,10 @@ fn digest(name: &str, entry: &AgentEntry, profile: Option<(&Profile, bool)>) -> 
         "family": entry.family.as_deref().unwrap_or(name),
         "env": entry.env,
     });
-    if let (Json::Object(canonical), true) = (&mut canonical, entry.confine) {
-        // Said only where it is so: what was defined before the key was known stays what it is.
-        canonical.insert("confine".to_owned(), json!(true));
+    if let (Json::Object(canonical), Some(confine)) = (&mut canonical, stated_confine(entry)) {
+        // Said only where it is another than usual: what was defined before the key was known stays
+        // what it is.
+        canonical.insert("confine".to_owned(), json!(confine));
     }
     if let (Json::Object(canonical), Some((profile, replaced))) = (&mut canonical, profile) {
         canonical.insert(
@@ -83,6 +84,13 @@ fn digest(name: &str, entry: &AgentEntry, profile: Option<(&Profile, bool)>) -> 
         }
     }
     Digest::of(canonical.to_string().as_bytes())
+}
+
+/// What is stated of confinement and is not what holds anyway.
+fn stated_confine(entry: &AgentEntry) -> Option<bool> {
+    entry
+        .confine
+        .filter(|stated| *stated || entry.profile.is_some())
 }
 
 /// A person writes no JSON.
@@ -128,7 +136,6 @@ pub fn resolve(config: &Config, name: &str, world: &World<'_>) -> Result<Agent, 
                 ("output", entry.output.is_some()),
                 ("report", entry.report.is_some()),
                 ("remote", entry.remote),
-                ("confine", entry.confine),
             ];
             if let Some((key, _)) = misfit.into_iter().find(|(_, stated)| *stated) {
                 return Err(misplaced(key, "a profile"));
@@ -199,7 +206,7 @@ fn profile_named(config: &Config, name: &str) -> Option<AgentEntry> {
         family: None,
         timeout: None,
         env: Vec::new(),
-        confine: false,
+        confine: None,
     })
 }
 
@@ -276,6 +283,7 @@ fn profiled(
         model: entry.model.clone(),
         effort: entry.effort.clone(),
         env: entry.env.clone(),
+        confine: entry.confine.unwrap_or_else(|| profile.confined.is_some()),
     })
 }
 
@@ -334,7 +342,7 @@ fn command(
         prompt: entry.prompt.unwrap_or(PromptChannel::Stdin),
         report: entry.report.unwrap_or(ReportChannel::Stdout),
         env: entry.env.clone(),
-        confine: entry.confine,
+        confine: entry.confine.unwrap_or(false),
     })
 }
 

@@ -138,7 +138,7 @@ const AGENT: &[Key] = &[
     key(
         "confine",
         Shape::Flag,
-        "Whether its jobs that may not write are confined by the kernel (`kind: command`, Linux with Landlock); default `false`.",
+        "Whether its jobs that may not write are confined by the kernel (Linux with Landlock); default `false` for `kind: command`, for a profile what `run-loop agents` says.",
     ),
 ];
 

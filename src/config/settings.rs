@@ -71,9 +71,8 @@ pub struct AgentEntry {
     /// Variables passed on.
     #[serde(default)]
     pub env: Vec<String>,
-    /// Whether it is confined where it may not write.
-    #[serde(default)]
-    pub confine: bool,
+    /// Whether it is confined where it may not write; unsaid, what its profile says.
+    pub confine: Option<bool>,
 }
 
 /// A kind of agent, as configured.

@@ -82,6 +82,9 @@ pub struct ProfileAgent {
     pub effort: Option<String>,
     /// Names of variables that the configuration passes on besides the profile's.
     pub env: Vec<String>,
+    /// Whether its jobs that may not write are confined, where the kernel can.
+    #[serde(default)]
+    pub confine: bool,
 }
 
 /// How a prompt reaches a program; never as an argument (row M-101: 131,072 bytes).

@@ -10,7 +10,8 @@ pub enum Confinement {
     /// Nothing but the tripwire, which notices afterwards.
     #[default]
     None,
-    /// The kernel's Landlock: it could write its tree, its job's folder and devices such as
-    /// `/dev/null` alone, and read nothing of other jobs and slots.
+    /// The kernel's Landlock: it could write its tree, its job's folder, devices such as `/dev/null`
+    /// and what its profile says that the program keeps of its own, nothing else, and read nothing
+    /// of other jobs and slots.
     Landlock,
 }

@@ -45,6 +45,9 @@ pub struct Profile {
     /// directory, and cannot be told not to, work in one of ours and are told where the tree is.
     #[serde(default)]
     pub reader_works_in: WorksIn,
+    /// How readers are confined; `None` where that does not work, or nobody has tried it.
+    #[serde(default)]
+    pub confined: Option<Confined>,
     /// What a creator gets besides.
     #[serde(default)]
     pub writer: Start,
@@ -120,6 +123,16 @@ impl Profile {
             .chain(self.cannot.iter().cloned())
             .collect()
     }
+}
+
+/// What a program needs where the kernel confines its readers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Confined {
+    /// What it must write besides its tree and its job's folder: `~/…` or `${NAME:-~/…}/…`, with a
+    /// slash at the end where it is a folder, which is then made if it is not there.
+    #[serde(default)]
+    pub writes: Vec<String>,
 }
 
 /// How a program continues a session of its own.

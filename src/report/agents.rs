@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::domain::confinement::Confinement;
 use crate::domain::profile::{KeysReach, Profile, WorksIn};
 use crate::report::table::table;
 
@@ -32,6 +33,10 @@ pub struct KnownAgent {
     pub keys_reach: KeysReach,
     /// What a reader still obeys or reveals.
     pub cannot: Vec<String>,
+    /// What confines its readers on this machine, unless an entry of `agents:` says otherwise.
+    pub confinement: Confinement,
+    /// What a confined one may write besides its tree and its job's folder.
+    pub confined_writes: Vec<String>,
 }
 
 /// How well a known program is known on this machine.
@@ -63,13 +68,14 @@ impl Standing {
 }
 
 impl KnownAgent {
-    /// A profile with what was found of its program.
+    /// A profile with what was found of its program, on a machine that can confine or cannot.
     #[must_use]
     pub fn new(
         profile: &Profile,
         replaced: bool,
         program: Option<String>,
         version: Option<String>,
+        confines: bool,
     ) -> Self {
         let standing = match (&program, &profile.tested, &version) {
             (None, _, _) => Standing::Missing,
@@ -92,6 +98,15 @@ impl KnownAgent {
             keys: profile.keys.clone(),
             keys_reach: profile.keys_reach,
             cannot: profile.limits(),
+            confinement: match profile.confined {
+                Some(_) if confines => Confinement::Landlock,
+                Some(_) | None => Confinement::None,
+            },
+            confined_writes: profile
+                .confined
+                .iter()
+                .flat_map(|confined| confined.writes.clone())
+                .collect(),
         }
     }
 }
@@ -114,8 +129,16 @@ pub fn human(agents: &[KnownAgent]) -> String {
         .collect();
     let mut lines = vec![table(&rows)];
     for agent in agents.iter().filter(|agent| agent.program.is_some()) {
+        lines.push(match agent.confinement {
+            Confinement::Landlock => format!(
+                "\nreaders of {} are confined; besides tree and job they write {}\n",
+                agent.name,
+                agent.confined_writes.join(", ")
+            ),
+            Confinement::None => format!("\nreaders of {} are not confined\n", agent.name),
+        });
         if !agent.cannot.is_empty() {
-            lines.push(format!("\nwhat {} cannot switch off\n", agent.name));
+            lines.push(format!("what {} cannot switch off\n", agent.name));
             lines.extend(agent.cannot.iter().map(|line| format!("  {line}\n")));
         }
     }

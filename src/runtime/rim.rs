@@ -5,8 +5,10 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::agent::confined;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::version::Versions;
+use crate::domain::agent::Agent;
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::evidence::Evidence;
@@ -62,14 +64,23 @@ impl Rim {
     pub fn evidence_of(&self, run: LoopId) -> PathBuf {
         self.cache.join("evidence").join(run.to_string())
     }
-    /// What a job may not reach that is to be confined: the work of other jobs and slots, and the
-    /// runs' own records. It writes its own folder, and its tree where nobody else's work is there.
+    /// What a job of this agent may not reach that may not write: the work of other jobs and slots,
+    /// and the runs' own records. It writes its own folder, what its program keeps of its own, and
+    /// its tree where nobody else's work is there. `None` where it is not to be confined, or cannot.
     #[must_use]
-    pub fn confine(&self, folder: &JobFolder, tree: &Path, writable: bool) -> Option<Confine> {
+    pub fn confine(
+        &self,
+        agent: &Agent,
+        folder: &JobFolder,
+        tree: &Path,
+        writable: bool,
+    ) -> Option<Confine> {
         confine::landlock_version()?;
+        let besides = confined::writes(agent, &self.environment)?;
         let state = self.repository.common_dir.join("run-loop");
         let mut readable = vec![self.store.git_dir()];
         let mut written = vec![folder.path()];
+        written.extend(besides.iter().map(PathBuf::as_path));
         let its_tree = if writable {
             &mut written
         } else {

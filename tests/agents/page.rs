@@ -33,6 +33,13 @@ A session that is not there any more is replaced by a new one, once, which is to
 before; `run-loop log` says so.
 
 Its keys go to it alone, and their values are taken out of reports, messages and captured output.
+
+Where the kernel has Landlock (version 3 or newer), reviewers and planners of most are confined: they
+write nothing but their review tree, their job's folder and what their program keeps of its own, and read
+nothing of other jobs, slots and runs. Sessions of the same program lie in what it keeps of its own,
+so it can read and write those of others. `confine: false` in an entry of `agents:` lets one go,
+`confine: true` confines one of which nobody has tried it; creators are never confined. What is
+promoted says which it was.
 ";
 
 #[test]
@@ -106,6 +113,18 @@ fn section(page: &mut String, profile: &Profile, last: &Value) {
         page.push_str(
             "- A reviewer or planner works in a folder of its own and is told where the tree is.\n",
         );
+    }
+    match &profile.confined {
+        Some(confined) => {
+            let writes: Vec<String> = confined.writes.iter().map(|p| format!("`{p}`")).collect();
+            writeln!(
+                page,
+                "- A reviewer or planner is confined; besides tree and job it writes {}",
+                writes.join(", ")
+            )
+            .unwrap();
+        }
+        None => page.push_str("- A reviewer or planner is not confined\n"),
     }
     writeln!(page, "- Creator: {}", code(&profile.writer.args)).unwrap();
     writeln!(

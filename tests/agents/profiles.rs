@@ -63,6 +63,7 @@ fn every_embedded_profile_reads() {
 fn every_profile_survives_the_journal() {
     for name in profiles::names() {
         let kind = AgentKind::Profile(Box::new(ProfileAgent {
+            confine: false,
             profile: profile(name),
             program: "/bin/program".to_owned(),
             args: Vec::new(),

@@ -1,5 +1,6 @@
 //! `run-loop doctor`: what it finds, how it ends, and that it starts nobody unasked.
 
+use run_loop::process::confine::landlock_version;
 use serde_json::Value;
 
 use crate::machine::{Ended, Machine};
@@ -185,12 +186,18 @@ fn the_canary_proves_that_an_agent_answers_and_sees_its_tree() {
         ("vague", "cat > /dev/null; echo I am fine"),
         ("blind", "cat > /dev/null; echo no key >&2; exit 3"),
         ("echo", "cat"),
+        // Confined as in a run: a canary that only who may not write at home reads.
+        (
+            "kept",
+            "cat > /dev/null; (echo x > \"$HOME/kept\") 2> /dev/null && exit; cat \"$RUN_LOOP_JOB_TREE/canary.txt\"",
+        ),
     ];
     let mut file = "version: 1\nagents:\n".to_owned();
     for (name, body) in agents {
         let path = executable(&bin, name, &format!("#!/bin/sh\n{body}\n"));
+        let confine = name == "kept";
         let line = format!(
-            "  {name}: {{kind: command, command: [{}]}}\n",
+            "  {name}: {{kind: command, confine: {confine}, command: [{}]}}\n",
             path.display()
         );
         file += &line;
@@ -209,6 +216,10 @@ fn the_canary_proves_that_an_agent_answers_and_sees_its_tree() {
         ended.stdout.contains("canary of good   answered in"),
         "{ended:?}"
     );
+    if landlock_version().is_some() {
+        let ended = machine.run(&["doctor", "--agent", "kept"]);
+        assert_eq!(ended.code, 0, "{ended:?}");
+    }
     for (name, text) in [
         ("vague", "does not hold what stands in canary.txt"),
         ("blind", "it exited with 3; it said: no key"),

@@ -19,6 +19,7 @@ use crate::world::{Answer, Arbiter, Crew, Deed, Planned, answered};
 
 fn program(agent: &mut Agent) {
     agent.kind = AgentKind::Profile(Box::new(ProfileAgent {
+        confine: false,
         profile: profiles::embedded("claude").unwrap().unwrap(),
         program: "/claude".to_owned(),
         args: Vec::new(),

@@ -1,13 +1,19 @@
-//! Reviewers that the kernel confines (`confine: true`; issue 6, 6).
+//! Reviewers that the kernel confines (issue 6, 6): known programs, and others with `confine: true`.
 
 use run_loop::process::confine::landlock_version;
 
-use crate::support::agents::ScriptedAgent;
+use crate::support::agents::{Point, ScriptedAgent};
 use crate::support::bench::{Bench, Ran};
+use crate::support::crash::{Engine, until};
 use crate::support::skipped;
 
 /// Tries what it may not and what it must be able to, and approves when all is as it should be.
 fn prober(bench: &Bench) -> ScriptedAgent {
+    prober_and(bench, "")
+}
+
+/// The same, with more lines.
+fn prober_and(bench: &Bench, more: &str) -> ScriptedAgent {
     let state = bench.repo.root().join(".git/run-loop/locks");
     ScriptedAgent::with_script(format!(
         r#"read_prompt
@@ -26,6 +32,7 @@ must read-the-evidence cat "$RUN_LOOP_JOB_EVIDENCE/files.json"
 must write-its-tree write "$RUN_LOOP_JOB_TREE/notes"
 must write-temporary write "$TMPDIR/notes"
 must write-to-nowhere write /dev/null
+{more}
 must run-programs sed --version
 must read-the-machine cat /etc/passwd
 if [ -z "$WRONG" ]; then verdict PASS '[]' | deliver; exit; fi
@@ -71,4 +78,95 @@ fn without_it_the_same_reviewer_finds_the_doors_open() {
     }
     assert!(!ran.stderr.contains("cannot-"), "{}", ran.stderr);
     assert_eq!(bench.promoted(), Vec::<String>::new());
+}
+
+/// A profile of the user's own, whose program keeps what it knows in `~/.prober`.
+const PROFILE: &str = "\
+name: generic
+title: Prober
+family: null
+programs: []
+version: [--version]
+tested: null
+stream: text
+confined: {writes: [~/.prober/, \"${PROBER_HOME:-~/.other}/\"]}
+";
+
+fn by_profile(bench: Bench, agent: &ScriptedAgent, keys: &str) -> Bench {
+    let program = agent.install(&bench.repo.beside("agents"), "prober");
+    let profiles = bench.repo.beside("home").join(".config/run-loop/profiles");
+    std::fs::create_dir_all(&profiles).unwrap();
+    std::fs::write(profiles.join("generic.yaml"), PROFILE).unwrap();
+    let agent = format!(
+        "agents: {{ann: {{profile: generic, command: [{}]{keys}}}}}\nroles: {{reviewers: [ann]}}",
+        program.display()
+    );
+    bench.config(&agent).ready()
+}
+
+fn review_by_profile(keys: &str) -> (Bench, Ran) {
+    let bench = Bench::new();
+    let more = r#"must write-own write "$HOME/.prober/notes"
+must write-own-too write "$HOME/.other/notes""#;
+    let agent = prober_and(&bench, more);
+    let bench = by_profile(bench, &agent, keys);
+    let ran = bench.review();
+    (bench, ran)
+}
+
+/// No key asks for it: where its profile says what it must write, it is confined.
+#[test]
+fn a_known_program_is_confined_and_writes_its_own_folder() {
+    if landlock_version().is_none() {
+        return skipped("the kernel has no Landlock");
+    }
+    let (bench, ran) = review_by_profile("");
+    ran.ends(0);
+    assert_eq!(bench.sidecar("ann")["confinement"], "landlock");
+    let home = bench.repo.beside("home");
+    assert!(home.join(".prober/notes").exists());
+    let told = bench.run(&["agents", "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&told.ends(0).stdout).unwrap();
+    let prober = told["agents"].as_array().unwrap().last().unwrap();
+    assert_eq!(prober["name"], "generic");
+    assert_eq!(prober["confinement"], "landlock");
+    assert_eq!(prober["confined_writes"][0], "~/.prober/");
+}
+
+#[test]
+fn confine_false_lets_a_known_program_go() {
+    let (bench, ran) = review_by_profile(", confine: false");
+    ran.ends(1).with("RL0401").says("may-write-home");
+    assert_eq!(bench.promoted(), Vec::<String>::new());
+}
+
+/// The engine is stopped while the agent finishes and then killed: who takes the job over was not
+/// there when it was started, and records what it ran with all the same.
+#[test]
+fn a_job_that_is_taken_over_says_what_confined_it() {
+    if landlock_version().is_none() {
+        return skipped("the kernel has no Landlock");
+    }
+    let bench = Bench::new();
+    let own = bench.repo.beside("home").join(".prober");
+    std::fs::create_dir_all(&own).unwrap();
+    let (started, go) = (Point::new(&own, "started"), Point::new(&own, "go"));
+    let agent = ScriptedAgent::passing().after(&format!(
+        "echo $$ > {}; read -r _ < {}",
+        started.path().display(),
+        go.path().display()
+    ));
+    let bench = by_profile(bench, &agent, "");
+    let engine = Engine::start(&bench);
+    started.reached();
+    engine.signal("STOP");
+    go.release();
+    until("the guard has written the outcome", || {
+        let left = bench.left_in_cache(&["jobs"]);
+        left.iter().any(|path| path.ends_with("/outcome.json"))
+    });
+    engine.kill();
+    bench.run(&["resume"]).ends(0);
+    assert_eq!(bench.sidecar("ann")["attempt"], 1);
+    assert_eq!(bench.sidecar("ann")["confinement"], "landlock");
 }

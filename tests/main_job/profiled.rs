@@ -30,6 +30,8 @@ const DONE: &str = r#"printf '{"type":"result","subtype":"success","is_error":fa
 struct Profiled {
     bench: Bench,
     bin: PathBuf,
+    /// Where a claude keeps what is its own, and may write.
+    keeps: Option<PathBuf>,
 }
 
 impl Profiled {
@@ -43,7 +45,18 @@ impl Profiled {
             let program = (*program).clone().after(tells);
             program.install(&bin, name);
         }
-        Self { bench, bin }
+        Self {
+            bench,
+            bin,
+            keeps: None,
+        }
+    }
+    /// With programs that tell a test something by files in this folder.
+    fn keeping(folder: &Path, programs: &[(&str, &ScriptedAgent)]) -> Self {
+        Self {
+            keeps: Some(folder.to_owned()),
+            ..Self::new(programs)
+        }
     }
     fn run(&self, reviewers: &[&str]) -> Ran {
         let mut args = vec!["--base", "main", "--review-only", "--job-timeout", "20"];
@@ -54,6 +67,7 @@ impl Profiled {
         let output = self
             .bench
             .command(&args)
+            .envs(self.keeps.iter().map(|kept| ("CLAUDE_CONFIG_DIR", kept)))
             .env("PATH", format!("{}:{path}", self.bin.display()))
             .env("ANTHROPIC_API_KEY", KEY)
             .env("OPENAI_API_KEY", OTHER_KEY)
@@ -192,7 +206,7 @@ fn jobs(world: &Profiled) -> Vec<serde_json::Value> {
 fn a_re_ask_goes_on_in_the_session() {
     let folder = tempfile::tempdir().unwrap();
     let again = in_sessions(folder.path(), NO_VERDICT, "done_at 0.75", "exit 9");
-    let world = Profiled::new(&[("claude", &again)]);
+    let world = Profiled::keeping(folder.path(), &[("claude", &again)]);
     world.run(&["claude"]).ends(0);
     let jobs = jobs(&world);
     assert_eq!(jobs.len(), 2);
@@ -214,7 +228,7 @@ fn a_session_that_is_gone_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let gone = r#"echo '{"type":"result","subtype":"error_during_execution","is_error":true,"session_id":"s-9","total_cost_usd":0,"usage":{"input_tokens":0,"output_tokens":0},"errors":["No conversation found with session ID: s-1"]}'; exit 1"#;
     let program = in_sessions(folder.path(), NO_VERDICT, gone, "done_at 0.5");
-    let world = Profiled::new(&[("claude", &program)]);
+    let world = Profiled::keeping(folder.path(), &[("claude", &program)]);
     world
         .run(&["claude"])
         .ends(0)
@@ -228,7 +242,7 @@ fn a_session_that_is_gone_is_replaced() {
     // Gone every time, it is no verdict in the end, and nobody asks without end.
     let program = in_sessions(folder.path(), NO_VERDICT, gone, NO_VERDICT);
     std::fs::remove_file(folder.path().join("calls")).unwrap();
-    let world = Profiled::new(&[("claude", &program)]);
+    let world = Profiled::keeping(folder.path(), &[("claude", &program)]);
     world.refused("claude", 5, "invalid report");
     let calls = std::fs::read_to_string(folder.path().join("calls")).unwrap();
     assert_eq!(calls.lines().count(), 3);
@@ -243,13 +257,13 @@ fn a_session_carries_no_pass_over() {
 REPORT=$(RECEIPTS='{}' verdict PASS '[]' | json_text); done_at 0.5"#;
     let continued = r#"REPORT=$(cat "$SAVED"); done_at 0.5"#;
     let program = in_sessions(folder.path(), first, continued, "exit 9");
-    let world = Profiled::new(&[("claude", &program)]);
+    let world = Profiled::keeping(folder.path(), &[("claude", &program)]);
     world.refused("claude", 5, "nonce");
     // And a NOT PASS does not become a PASS by a session that goes on.
     let folder = tempfile::tempdir().unwrap();
     let first = r"REPORT=$(RECEIPTS='{}' verdict 'NOT PASS' '[]' | json_text); done_at 0.5";
     let program = in_sessions(folder.path(), first, "done_at 0.5", "exit 9");
-    let world = Profiled::new(&[("claude", &program)]);
+    let world = Profiled::keeping(folder.path(), &[("claude", &program)]);
     world.refused("claude", 1, "NOT PASS");
 }
 
@@ -259,7 +273,7 @@ fn a_session_of_another_folder_has_no_verdict() {
     let folder = tempfile::tempdir().unwrap();
     let continued = "CWD=/ done_at 0.5";
     let program = in_sessions(folder.path(), NO_VERDICT, continued, "CWD=/ done_at 0.5");
-    let world = Profiled::new(&[("claude", &program)]);
+    let world = Profiled::keeping(folder.path(), &[("claude", &program)]);
     world.refused("claude", 5, "it worked in /");
 }
 
@@ -272,7 +286,7 @@ fn a_reviewer_is_started_as_one() {
         "printf '%s\\n' \"$PWD\" \"$@\" > {}\n{DONE}",
         seen.display()
     );
-    let world = Profiled::new(&[("claude", &claude(&script))]);
+    let world = Profiled::keeping(folder.path(), &[("claude", &claude(&script))]);
     world.run(&["claude"]).ends(0);
     let seen = std::fs::read_to_string(seen).unwrap();
     let words: Vec<&str> = seen.lines().collect();
@@ -341,7 +355,7 @@ fn what_will_not_pass_is_not_tried_again() {
         );
         let script = format!("echo x >> {}\n{end}\nexit 1", starts.display());
         drop(std::fs::remove_file(&starts));
-        let world = Profiled::new(&[("claude", &claude(&script))]);
+        let world = Profiled::keeping(folder.path(), &[("claude", &claude(&script))]);
         world.run(&["claude"]).ends(5);
         std::fs::read_to_string(&starts).unwrap().lines().count()
     };
@@ -364,17 +378,15 @@ fn a_second_result_does_not_hide_a_not_pass() {
 /// Programs that obey their working directory are not started in the reviewed tree.
 #[test]
 fn a_program_that_obeys_its_folder_works_elsewhere() {
-    let folder = tempfile::tempdir().unwrap();
-    let seen = folder.path().join("seen");
     let script = format!(
         r#"{JSON}
-{{ pwd; ls -A; printf '%s\n' "$RUN_LOOP_JOB_TREE"; }} > {}
+{{ pwd; ls -A; printf '%s\n' "$RUN_LOOP_JOB_TREE"; }} > "$HOME/.local/share/opencode/seen"
 printf '{{"type":"text","sessionID":"s","part":{{"text":%s}}}}\n' "$REPORT"
-echo '{{"type":"step_finish","sessionID":"s","part":{{"reason":"stop","tokens":{{"input":1,"output":1}},"cost":0}}}}'"#,
-        seen.display()
+echo '{{"type":"step_finish","sessionID":"s","part":{{"reason":"stop","tokens":{{"input":1,"output":1}},"cost":0}}}}'"#
     );
     let world = Profiled::new(&[("opencode", &ScriptedAgent::with_script(script))]);
     world.run(&["opencode"]).ends(0);
+    let seen = world.bench.repo.beside("home/.local/share/opencode/seen");
     let seen = std::fs::read_to_string(seen).unwrap();
     let lines: Vec<&str> = seen.lines().collect();
     assert_eq!(lines.len(), 2, "the folder is empty: {lines:?}");
@@ -400,7 +412,7 @@ REPORT=$(SUMMARY="I have $ANTHROPIC_API_KEY" verdict PASS '[]' | json_text)
 {fails}"#
     );
     for (end, code) in [(leaks.as_str(), 0), (fails.as_str(), 5)] {
-        let world = Profiled::new(&[("claude", &claude(end))]);
+        let world = Profiled::keeping(folder.path(), &[("claude", &claude(end))]);
         let ran = world.run(&["claude"]);
         ran.ends(code);
         assert!(!ran.stdout.contains(KEY) && !ran.stderr.contains(KEY));

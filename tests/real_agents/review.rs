@@ -1,9 +1,13 @@
 //! What a reviewer is for: a verdict, from a prompt of any size, without writing anything.
 
+use std::os::unix::fs::DirBuilderExt as _;
+
+use run_loop::process::confine::landlock_version;
 use serde_json::json;
 
 use crate::program::{Program, Trial, each};
 use crate::support::bench::Bench;
+use crate::support::skipped;
 
 fn passes(program: Program) {
     let bench = Bench::new().ready();
@@ -14,6 +18,11 @@ fn passes(program: Program) {
     let sidecar = trial.bench.sidecar(program.slot());
     assert_eq!(sidecar["verdict"], "PASS");
     assert_eq!(sidecar["agent"]["version"], program.version());
+    let confined = match landlock_version() {
+        Some(_) if program != Program::Codex => "landlock",
+        Some(_) | None => "none",
+    };
+    assert_eq!(sidecar["confinement"], confined);
     assert_eq!(trial.bench.gate().code, Some(0));
     // The model was asked, and by nobody who could have answered itself.
     assert!(!trial.model.log().is_empty());
@@ -75,4 +84,42 @@ fn may_not_write(program: Program) {
     assert_eq!(ran.code == Some(0), !trial.bench.promoted().is_empty());
 }
 
-each!(passes, refuses, takes_a_large_prompt, may_not_write);
+/// What stands in another job's folder.
+const SECRET: &str = "what-another-job-was-told";
+
+/// A model that tells its program to read what another job was given does not get it; what it is to
+/// review it gets.
+fn reads_no_other_job(program: Program) {
+    if program == Program::Codex {
+        // Its own sandbox lets its commands read everything, and does not start in ours.
+        return;
+    }
+    let bench = Bench::new().ready();
+    if landlock_version().is_none() {
+        return skipped("the kernel has no Landlock");
+    }
+    let other = bench.repo.beside("home").join(".cache/run-loop/jobs/other");
+    let mut made = std::fs::DirBuilder::new();
+    made.recursive(true).mode(0o700).create(&other).unwrap();
+    std::fs::write(other.join("prompt.md"), SECRET).unwrap();
+    let replies = [
+        program.reading(other.join("prompt.md").to_str().unwrap()),
+        program.reading("{tree}/src/lib.rs"),
+        json!({"report": "PASS"}),
+    ];
+    let Some(trial) = Trial::new(bench, &json!(replies)) else {
+        return;
+    };
+    trial.review(program, 90).ends(0);
+    let told = trial.model.texts_beside_prompts();
+    assert!(told.iter().any(|text| text.contains("pub fn two()")));
+    assert!(!told.iter().any(|text| text.contains(SECRET)), "{told:?}");
+}
+
+each!(
+    passes,
+    refuses,
+    takes_a_large_prompt,
+    may_not_write,
+    reads_no_other_job
+);

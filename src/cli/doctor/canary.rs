@@ -2,7 +2,7 @@
 //! answer lies in a file of its tree, so that an answer proves that it starts, may ask its model,
 //! and sees what it is to read.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -10,12 +10,13 @@ use tokio_util::sync::CancellationToken;
 use super::Told;
 use super::repository::{Here, resolve};
 use crate::agent::command::{self, Named};
+use crate::agent::confined;
 use crate::agent::dispatched::Dispatched;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile;
 use crate::cli::environment::Environment;
 use crate::cli::output;
-use crate::domain::agent::{Agent, AgentKind, CommandAgent};
+use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId};
@@ -120,12 +121,14 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// As in a run: one that is to be confined must answer although it is.
-    fn confine(&self, program: &CommandAgent) -> Option<Confine> {
-        let is_asked_for = program.confine && confine::landlock_version().is_some();
-        is_asked_for.then(|| Confine {
+    fn confine(&self) -> Option<Confine> {
+        confine::landlock_version()?;
+        let mut writable = confined::writes(self.agent, self.environment.variables())?;
+        writable.extend([self.folder.path().to_owned(), self.tree.to_owned()]);
+        Some(Confine {
             hidden: vec![self.cache.into()],
             readable: Vec::new(),
-            writable: vec![self.folder.path().into(), self.tree.into()],
+            writable: writable.into_iter().map(PathBuf::into_os_string).collect(),
         })
     }
     async fn dispatch(&self) -> Result<Dispatched, Failure> {
@@ -146,13 +149,15 @@ impl Asked<'_> {
                     environment,
                     budget,
                     guard: &guard,
-                    confine: self.confine(program),
+                    confine: self.confine(),
                 };
                 Ok(command::dispatch(&dispatch, stop).await)
             }
             AgentKind::Profile(program) => {
+                let confine = self.confine();
                 let dispatch = profile::Dispatch {
                     continues: None,
+                    confine: confine.as_ref(),
                     agent,
                     program,
                     job,

@@ -119,13 +119,14 @@ async fn run(
     };
     let tree = Path::new(&dispatch.directory);
     let budget = left_until(dispatch.deadline);
+    // Who works in the source itself may write there; in a review tree nobody does.
+    let elsewhere = tree != Path::new(&run.source_root);
+    let may_write = !elsewhere && run.review.isolation == Isolation::Worktree;
+    let agent = &submission.agent;
+    let confine = || rim.confine(agent, &folder, tree, elsewhere);
     match &submission.agent.kind {
         AgentKind::Command(program) => {
-            // Who works in the source itself may write there.
-            let elsewhere = tree != Path::new(&run.source_root);
-            let confine = (program.confine && elsewhere)
-                .then(|| rim.confine(&folder, tree, true))
-                .flatten();
+            let confine = elsewhere.then(confine).flatten();
             let asked = command::Dispatch {
                 agent: &submission.agent,
                 command: program,
@@ -141,13 +142,12 @@ async fn run(
             Ok(command::dispatch(&asked, stop).await)
         }
         AgentKind::Profile(program) => {
-            // Only who works in the source itself writes; in a review tree nobody does.
-            let in_source = tree == Path::new(&run.source_root);
+            let confine = (!may_write).then(confine).flatten();
             let asked = profile::Dispatch {
                 agent: &submission.agent,
                 program,
                 job,
-                may_write: in_source && run.review.isolation == Isolation::Worktree,
+                may_write,
                 folder: &folder,
                 prompt: &prompt,
                 tree: Some(tree),
@@ -155,6 +155,7 @@ async fn run(
                 guard: &rim.guard,
                 budget,
                 continues: None,
+                confine: confine.as_ref(),
             };
             Ok(profile::dispatch(&asked, stop).await)
         }

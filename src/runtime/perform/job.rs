@@ -338,13 +338,14 @@ impl Assignment<'_> {
         stop: CancellationToken,
     ) -> Result<Dispatched, Failure> {
         let budget = left_until(self.job.deadline);
+        let in_review_tree = self.job.evidence == EvidenceKind::ReviewTree;
+        let confine = self
+            .tree
+            .filter(|_| !self.job.role.writes())
+            .map(Path::new)
+            .and_then(|tree| self.rim.confine(self.agent, folder, tree, in_review_tree));
         match &self.agent.kind {
             AgentKind::Command(program) => {
-                let in_review_tree = self.job.evidence == EvidenceKind::ReviewTree;
-                let confine = self
-                    .tree
-                    .filter(|_| program.confine && !self.job.role.writes())
-                    .and_then(|tree| self.rim.confine(folder, Path::new(tree), in_review_tree));
                 let dispatch = command::Dispatch {
                     agent: self.agent,
                     command: program,
@@ -373,6 +374,7 @@ impl Assignment<'_> {
                     guard: &self.rim.guard,
                     budget,
                     continues: continued(self.job, before.as_ref()),
+                    confine: confine.as_ref(),
                 };
                 Ok(profile::dispatch(&dispatch, stop).await)
             }
