@@ -17,3 +17,7 @@ mod poison;
 mod pool;
 #[path = "review_tree/release.rs"]
 mod release;
+#[path = "review_tree/switch.rs"]
+mod switch;
+#[path = "review_tree/unseen.rs"]
+mod unseen;

@@ -191,6 +191,19 @@ pub fn finish(command: &Command) -> Result<Vec<u8>, Error> {
     }
 }
 
+/// Runs a command with its standard output in a file; as strict as [`finish`].
+pub(crate) fn finish_into(command: &Command, file: std::fs::File) -> Result<(), Error> {
+    let output = command.output_into(file).map_err(|source| Error::Start {
+        command: name_of(command),
+        source,
+    })?;
+    if output.status.success() {
+        quiet(command, output).map(drop)
+    } else {
+        Err(failed(command, output))
+    }
+}
+
 /// Runs a command that answers by its exit code: `Some` output for 0, `None` for a silent 1.
 ///
 /// # Errors

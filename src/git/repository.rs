@@ -41,6 +41,13 @@ impl ObjectFormat {
             Self::Sha256 => "sha256",
         }
     }
+    /// How many bytes an id has.
+    pub(crate) fn width(self) -> usize {
+        match self {
+            Self::Sha1 => 20,
+            Self::Sha256 => 32,
+        }
+    }
 }
 
 impl Repository {

@@ -6,8 +6,9 @@
 //! run lie in `pool`.
 //!
 //! # Invariants
-//! - Nothing that an agent can reach is believed. Before each use the tree is proved, through our
-//!   index, to hold exactly the wanted tree and nothing else.
+//! - Nothing that an agent can reach is believed. Before each use the tree is proved to hold exactly
+//!   the wanted tree and nothing else: by git through our index when it is made, and from then on
+//!   by what this process took down of each file, in memory alone (`stamp` says why that is enough).
 //! - A slot in doubt is set aside under another name, and a new one is made; it is never cleaned.
 //! - Nothing is removed through a link, on another file system, or in a folder that is not, by
 //!   device and inode, one that we made (scenario W02).
@@ -16,14 +17,20 @@
 //! Tests: `tests/review_tree.rs`.
 
 mod agent_git;
+mod blobs;
 mod common;
 mod content;
 pub(crate) mod folder;
+mod index_file;
 mod own_git;
 mod pool;
 mod release;
 mod reuse;
 mod root;
+mod stamp;
+mod switch;
+mod walk;
+mod write;
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -33,11 +40,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::agent_git::View;
 use self::common::Common;
-use self::content::{Content, Odd};
+use self::content::Content;
 use self::folder::Folder;
 use self::own_git::{Borrowed, OwnGit, Seal};
 pub use self::pool::Waiting;
 use self::root::{Places, Root};
+use self::stamp::Known;
 use crate::domain::code::Code;
 use crate::domain::effect::ReviewTree;
 use crate::domain::failure::Failure;
@@ -74,12 +82,14 @@ pub struct ReviewTrees {
 }
 
 /// A slot as this process left it.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Record {
     places: Places,
     seal: Seal,
-    /// What our index holds while its seal is unbroken.
+    /// What it held.
     content: Arc<Content>,
+    /// What is known of each entry's file.
+    known: Vec<Known>,
 }
 
 impl ReviewTrees {
@@ -139,7 +149,7 @@ impl ReviewTrees {
         // Taken away first: whatever fails from here on, this state is not believed again.
         let known = state.take();
         let path = root.path().join(slot.as_str());
-        let record = match known.map(|record| self.switch(&root, slot, &record, &borrowed, tree)) {
+        let record = match known.map(|record| self.switch(&root, slot, record, tree)) {
             Some(Ok(record)) => record,
             Some(Err(error)) => {
                 tracing::warn!(%slot, %error, "the review tree is in doubt and set aside");
@@ -147,49 +157,16 @@ impl ReviewTrees {
             }
             None => self.fresh(&root, slot, &borrowed, tree)?,
         };
-        let own = OwnGit::new(&self.git, &path);
+        let device = record.places.tree.device();
+        let index = index_file::bytes_of(self.format, &record.content, &record.known, device);
         let tree_path = path.join("tree");
-        agent_git::make(&borrowed, &tree_path, &own.index(), view.snapshot, &refs)?;
+        agent_git::make(&borrowed, &tree_path, &index, view.snapshot, &refs)?;
         let shown = tree_path
             .to_str()
             .ok_or_else(|| Error::Doubt(format!("{} is not UTF-8", tree_path.display())))?
             .to_owned();
         *state = Some(record);
         Ok(ReviewTree { path: shown })
-    }
-
-    /// Brings a slot that this process opened before to another tree; any error is a doubt.
-    fn switch(
-        &self,
-        root: &Root,
-        slot: &SlotName,
-        record: &Record,
-        borrowed: &Borrowed,
-        tree: &Oid,
-    ) -> Result<Record, Error> {
-        let folders = root.open_slot(slot, &record.places)?;
-        let path = root.path().join(slot.as_str());
-        let own = OwnGit::new(&self.git, &path);
-        if own.seal()? != record.seal {
-            return Err(Error::Doubt("our index was written to".to_owned()));
-        }
-        // A new directory around our index: whatever else lies in the old one is not ours.
-        let new = folders.slot.create(c"git.new")?;
-        let places = Places {
-            git: new.place(),
-            git_before: Some(record.places.git),
-            ..record.places
-        };
-        root.remember(slot, &places)?;
-        folders.slot.rename(c"git", &folders.slot, c"git.old")?;
-        folders.slot.rename(c"git.new", &folders.slot, c"git")?;
-        own.fill(borrowed)?;
-        let old = folders.slot.open_in(c"git.old")?;
-        old.rename(c"index", &new, c"index")?;
-        nothing_left(&folders.slot.remove(c"git.old"))?;
-        // The seal was unbroken, so the index still holds what was proved last time.
-        record.content.compare(&folders.tree, Odd::Removed)?;
-        self.prove(root, slot, &places, &own, tree)
     }
 
     /// Makes a slot, around a tree of an earlier run where one waits; what lies in its place is
@@ -216,34 +193,9 @@ impl ReviewTrees {
         self.prove(root, slot, &places, &own, tree)
     }
 
-    /// Switches a clean slot and proves that it holds exactly the wanted tree.
-    fn prove(
-        &self,
-        root: &Root,
-        slot: &SlotName,
-        places: &Places,
-        own: &OwnGit,
-        tree: &Oid,
-    ) -> Result<Record, Error> {
-        own.switch(tree)?;
-        let folders = root.open_slot(slot, places)?;
-        // Two halves that only read: git looks into the files that must be there, we look for what
-        // else is. Neither needs the other's answer, and both must be good.
-        let (scanned, content) = std::thread::scope(|scope| {
-            let scan = scope.spawn(|| own.scan(tree));
-            let content = own.content().and_then(|content| {
-                content.compare(&folders.tree, Odd::Refused)?;
-                Ok(content)
-            });
-            (scan.join(), content)
-        });
-        scanned.map_err(|_| Error::Doubt("the look into its files broke off".to_owned()))??;
-        let content = content?;
-        Ok(Record {
-            places: *places,
-            seal: own.seal()?,
-            content: locked(&self.common).shared(tree, content),
-        })
+    /// What a tree holds.
+    fn content(&self, tree: &Oid) -> Result<Arc<Content>, Error> {
+        locked(&self.common).content(&self.git, &self.store, tree)
     }
 
     fn root(&self) -> Result<Root, Error> {
@@ -310,6 +262,7 @@ pub fn release_run(cache_root: &Path, loop_id: LoopId) -> Vec<String> {
 struct SlotFolders {
     slot: Folder,
     tree: Folder,
+    git: Folder,
 }
 
 fn nothing_left(left: &[String]) -> Result<(), Error> {
@@ -325,5 +278,9 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn c_name(name: &str) -> io::Result<CString> {
+    c_bytes(name.as_bytes())
+}
+
+fn c_bytes(name: &[u8]) -> io::Result<CString> {
     CString::new(name).map_err(io::Error::other)
 }

@@ -232,12 +232,38 @@ pub(crate) fn trees(repo: &Repo) -> ReviewTrees {
     trees_of(repo, LoopId::parse(LOOP).unwrap())
 }
 
+/// The trees of a run whose git writes a line into a file for each of its processes.
+pub(crate) fn counted_trees(repo: &Repo) -> (ReviewTrees, PathBuf) {
+    let (log, program) = (repo.beside("git-log"), repo.beside("counting"));
+    std::fs::create_dir(&program).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let folders = std::env::split_paths(&path).map(|folder| folder.join(git_program()));
+    let real = folders.into_iter().find(|file| file.is_file()).unwrap();
+    let text = format!(
+        "#!/bin/sh\necho \"$*\" >> '{}'\nexec '{}' \"$@\"\n",
+        log.display(),
+        real.display()
+    );
+    crate::support::agents::executable(&program, "git", &text);
+    let environment = GitEnvironment {
+        program: Some(program.join("git")),
+        ..environment(repo)
+    };
+    let git = Git::find_in(&environment).unwrap();
+    let id = LOOP.replace("0001", "2001");
+    (trees_with(repo, &git, LoopId::parse(&id).unwrap()), log)
+}
+
 fn trees_of(repo: &Repo, id: LoopId) -> ReviewTrees {
     let git = Git::find_in(&environment(repo)).unwrap();
-    let found = Repository::discover(&git, repo.root()).unwrap();
+    trees_with(repo, &git, id)
+}
+
+fn trees_with(repo: &Repo, git: &Git, id: LoopId) -> ReviewTrees {
+    let found = Repository::discover(git, repo.root()).unwrap();
     let cache = repo.beside("cache");
-    let store = ReviewStore::open(&git, &found, &cache).unwrap();
-    ReviewTrees::new(&git, &store, &found, &cache, id)
+    let store = ReviewStore::open(git, &found, &cache).unwrap();
+    ReviewTrees::new(git, &store, &found, &cache, id)
 }
 
 /// Every file of the user's: names, kinds, modes, bytes, times, names of the same file.

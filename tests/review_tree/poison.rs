@@ -27,7 +27,8 @@ fn poisoned(poison: impl Fn(&World, &Path)) -> World {
     world
 }
 
-fn scrubbed(poison: impl Fn(&World, &Path)) {
+#[track_caller]
+pub(crate) fn scrubbed(poison: impl Fn(&World, &Path)) {
     let world = poisoned(poison);
     assert_eq!(world.quarantined(), 0, "the slot was kept");
     world.release();

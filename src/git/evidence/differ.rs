@@ -5,8 +5,8 @@ use std::path::Path;
 use super::list::{Counts, Entry, Malformed, parse};
 use crate::domain::evidence::FileStatus;
 use crate::domain::oid::Oid;
-use crate::git::error::{Error, name_of};
-use crate::git::program::{Git, finish};
+use crate::git::error::Error;
+use crate::git::program::{Git, finish, finish_into};
 use crate::process::command::Command;
 
 /// From here on git has `--attr-source`; before, it reads no attributes in a bare repository.
@@ -146,24 +146,4 @@ pub(super) fn empty_tree(oid: &Oid) -> &'static str {
     } else {
         "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
     }
-}
-
-/// Runs git with its standard output in a file; as strict as [`finish`].
-fn finish_into(command: &Command, file: std::fs::File) -> Result<(), Error> {
-    let output = command.output_into(file).map_err(|source| Error::Start {
-        command: name_of(command),
-        source,
-    })?;
-    let (command, stderr) = (name_of(command), output.stderr);
-    if !output.status.success() {
-        return Err(Error::Failed {
-            command,
-            status: output.status,
-            stderr,
-        });
-    }
-    if !stderr.is_empty() {
-        return Err(Error::Complained { command, stderr });
-    }
-    Ok(())
 }

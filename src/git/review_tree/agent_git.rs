@@ -21,11 +21,11 @@ pub(super) struct View<'a> {
     pub(super) common_dir: &'a Path,
 }
 
-/// Makes `<tree>/.git`, with a copy of our index, so that `git status` is clean at once.
+/// Makes `<tree>/.git`, with an index that knows the files, so that `git status` is clean at once.
 pub(super) fn make(
     borrowed: &Borrowed,
     tree: &Path,
-    index: &Path,
+    index: &[u8],
     snapshot: &Oid,
     refs: &[u8],
 ) -> Result<(), Error> {
@@ -35,12 +35,8 @@ pub(super) fn make(
     fs_err::create_dir(&dir)?;
     borrowed.fill(&dir, snapshot.as_str(), settings)?;
     fs_err::write(dir.join("packed-refs"), refs)?;
-    let copy = dir.join("index");
-    fs_err::copy(index, &copy)?;
-    // Git tells by the index's own time which files it must look at again.
-    let modified = fs_err::metadata(index)?.modified()?;
-    let file = std::fs::OpenOptions::new().write(true).open(&copy)?;
-    file.set_times(std::fs::FileTimes::new().set_modified(modified))?;
+    // Last: git tells by the index's own time which files it must look at again.
+    fs_err::write(dir.join("index"), index)?;
     Ok(())
 }
 

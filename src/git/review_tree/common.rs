@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use super::Error;
 use super::agent_git::{self, View};
+use super::blobs::Blobs;
 use super::content::Content;
 use crate::domain::oid::Oid;
+use crate::git::store::ReviewStore;
 use crate::git::{Git, object};
 
 /// Answers about a round.
@@ -16,8 +18,8 @@ pub(super) struct Common {
     snapshot: Option<(Oid, Oid)>,
     /// The refs that agents are shown, by the base and its name.
     refs: Option<(Oid, String, Vec<u8>)>,
-    /// What a tree holds.
-    content: Option<(Oid, Arc<Content>)>,
+    /// What a tree holds, and the blobs that slots lacked of it.
+    content: Option<(Oid, Arc<Content>, Arc<Blobs>)>,
 }
 
 impl Common {
@@ -53,16 +55,35 @@ impl Common {
         Ok(refs)
     }
 
-    /// Slots at the same tree share one description of it; that of a large one takes megabytes.
-    pub(super) fn shared(&mut self, tree: &Oid, content: Content) -> Arc<Content> {
-        if let Some((known, shared)) = &self.content
+    /// What a tree holds; slots at the same tree share one description, which takes megabytes.
+    pub(super) fn content(
+        &mut self,
+        git: &Git,
+        store: &ReviewStore,
+        tree: &Oid,
+    ) -> Result<Arc<Content>, Error> {
+        if let Some((known, content, _)) = &self.content
             && known == tree
-            && **shared == content
         {
-            return Arc::clone(shared);
+            return Ok(Arc::clone(content));
         }
-        let content = Arc::new(content);
-        self.content = Some((tree.clone(), Arc::clone(&content)));
-        content
+        let listing = ["ls-tree", "-r", "-z", "--full-tree", tree.as_str()];
+        let listing = git.run_on(store.git_dir(), listing)?;
+        let content = Content::parse(&listing).map(Arc::new).ok_or_else(|| {
+            Error::Doubt(format!(
+                "the tree {tree} has an entry of an odd kind or name"
+            ))
+        })?;
+        let blobs = Arc::new(Blobs::new(&store.temporary())?);
+        self.content = Some((tree.clone(), Arc::clone(&content), blobs));
+        Ok(content)
+    }
+
+    /// The blobs that slots at a tree lacked so far; of another tree than the last, none.
+    pub(super) fn blobs(&self, store: &ReviewStore, tree: &Oid) -> Result<Arc<Blobs>, Error> {
+        match &self.content {
+            Some((known, _, blobs)) if known == tree => Ok(Arc::clone(blobs)),
+            Some(_) | None => Ok(Arc::new(Blobs::new(&store.temporary())?)),
+        }
     }
 }

@@ -1,17 +1,14 @@
-//! What must lie in a review tree, and taking away everything else.
+//! What must lie in a review tree: the entries of a snapshot's tree, folder by folder.
 
-use std::collections::{HashMap, HashSet};
-use std::ffi::CStr;
-
-use rustix::fs::{FileType, Stat};
+use std::collections::HashSet;
+use std::ops::Range;
 
 use super::Error;
-use super::folder::{Folder, is_folder};
 use crate::domain::path::RepoPath;
 
 /// What git checks out for an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     File,
     Executable,
     Link,
@@ -19,130 +16,211 @@ enum Kind {
     Submodule,
 }
 
-/// The entries of an index, and the folders that they lie in.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Content {
-    entries: HashMap<Vec<u8>, Kind>,
-    folders: HashSet<Vec<u8>>,
+/// The bytes of an object id; those of a short one are followed by zeros.
+pub(super) type Id = [u8; 32];
+
+/// One entry.
+#[derive(Debug)]
+pub(super) struct Entry {
+    path: Range<usize>,
+    pub(super) kind: Kind,
+    pub(super) id: Id,
 }
 
-/// What is done about something that must not be there.
+/// What a name in a folder stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Odd {
-    /// It is removed; git puts the right thing there.
-    Removed,
-    /// It is a doubt about the whole tree.
-    Refused,
+pub(super) enum Node {
+    /// A folder, by its number.
+    Folder(usize),
+    /// An entry, by its number.
+    Entry(usize),
+}
+
+/// A folder that entries lie in.
+#[derive(Debug, Default)]
+struct Folder {
+    path: Range<usize>,
+    /// By name.
+    children: Vec<(Range<usize>, Node)>,
+}
+
+/// The root of the tree.
+pub(super) const ROOT: usize = 0;
+
+/// The entries of a tree in the order of an index, and the folders that they lie in.
+///
+/// # Invariants
+/// - Paths ascend strictly, and none has an empty part, `.`, `..` or a git directory in it.
+/// - No name in a folder stands for two things.
+#[derive(Debug)]
+pub(super) struct Content {
+    /// The paths of all entries, one after the other.
+    paths: Vec<u8>,
+    entries: Vec<Entry>,
+    folders: Vec<Folder>,
 }
 
 impl Content {
-    /// Reads what `git ls-files -s -v -z` prints; anything but plain entries is `None`, as is an
-    /// entry with a flag that would let git look away (`H` stands for none).
+    /// Reads what `git ls-tree -r -z --full-tree` prints; `None` when anything in it is not as
+    /// git itself would let it into a working tree.
     pub(super) fn parse(listing: &[u8]) -> Option<Self> {
-        let mut content = Self {
-            entries: HashMap::new(),
-            folders: HashSet::new(),
-        };
+        let mut paths = Vec::with_capacity(listing.len());
+        let mut entries: Vec<Entry> = Vec::new();
         for line in listing.split(|byte| *byte == 0).filter(|l| !l.is_empty()) {
             let tab = line.iter().position(|byte| *byte == b'\t')?;
             let (meta, path) = (&line[..tab], &line[tab + 1..]);
-            let meta = meta.strip_prefix(b"H ")?;
-            let kind = match meta.get(..7)? {
-                b"100644 " => Kind::File,
-                b"100755 " => Kind::Executable,
-                b"120000 " => Kind::Link,
-                b"160000 " => Kind::Submodule,
+            let (kind, digits) = match meta.get(..12)? {
+                b"100644 blob " => (Kind::File, &meta[12..]),
+                b"100755 blob " => (Kind::Executable, &meta[12..]),
+                b"120000 blob " => (Kind::Link, &meta[12..]),
+                b"160000 commi" => (Kind::Submodule, meta[12..].strip_prefix(b"t ")?),
                 _ => return None,
             };
-            // Stage 0: nothing unmerged.
-            if !meta.ends_with(b" 0") {
+            if !path.split(|byte| *byte == b'/').all(is_usual) {
                 return None;
             }
-            for (at, _) in path.iter().enumerate().filter(|(_, b)| **b == b'/') {
-                if !content.folders.contains(&path[..at]) {
-                    content.folders.insert(path[..at].to_vec());
-                }
+            if entries
+                .last()
+                .is_some_and(|e| paths[e.path.clone()] >= *path)
+            {
+                return None;
             }
-            content.entries.insert(path.to_vec(), kind);
+            let start = paths.len();
+            paths.extend_from_slice(path);
+            let path = start..paths.len();
+            let id = id_of(digits)?;
+            entries.push(Entry { path, kind, id });
         }
-        Some(content)
+        let folders = folders(&paths, &entries)?;
+        Some(Self {
+            paths,
+            entries,
+            folders,
+        })
     }
 
-    /// Goes through a tree and deals with everything that no entry explains: files, links,
-    /// pipes, folders, other names of files elsewhere, odd rights.
-    ///
-    /// That every entry is there with the right bytes is git's part of the proof.
-    pub(super) fn compare(&self, tree: &Folder, odd: Odd) -> Result<(), Error> {
-        self.folder(tree, &mut Vec::new(), odd)
+    /// The entries, in order.
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
     }
-
-    fn folder(&self, folder: &Folder, path: &mut Vec<u8>, odd: Odd) -> Result<(), Error> {
-        let before = path.len();
-        for name in folder.names()? {
-            if before > 0 {
-                path.push(b'/');
-            }
-            path.extend_from_slice(name.to_bytes());
-            self.entry(folder, &name, path, odd)?;
-            path.truncate(before);
-        }
-        Ok(())
+    /// The path of an entry.
+    pub(super) fn path(&self, entry: &Entry) -> &[u8] {
+        &self.paths[entry.path.clone()]
     }
-
-    fn entry(
-        &self,
-        folder: &Folder,
-        name: &CStr,
-        path: &mut Vec<u8>,
-        odd: Odd,
-    ) -> Result<(), Error> {
-        let Some(stat) = folder.stat(name)? else {
-            return Err(Error::doubt(path, "vanished"));
+    /// What a name in a folder stands for.
+    pub(super) fn find(&self, folder: usize, name: &[u8]) -> Option<Node> {
+        let children = &self.folders[folder].children;
+        let found = children.binary_search_by(|(known, _)| self.paths[known.clone()].cmp(name));
+        found.ok().map(|at| children[at].1)
+    }
+    /// The path of a name in a folder, for messages.
+    pub(super) fn shown(&self, folder: usize, name: &[u8]) -> RepoPath {
+        let folder = &self.paths[self.folders[folder].path.clone()];
+        let separator: &[u8] = if folder.is_empty() { b"" } else { b"/" };
+        RepoPath::new([folder, separator, name].concat())
+    }
+    /// Takes over what is known of the entries that another tree has just so; the rest is `None`.
+    pub(super) fn carried<T>(&self, other: &Self, known: Vec<T>) -> Vec<Option<T>> {
+        let mut theirs = other.entries.iter().zip(known).peekable();
+        let of = |entry: &Entry| {
+            let path = self.path(entry);
+            while theirs
+                .next_if(|(their, _)| other.path(their) < path)
+                .is_some()
+            {}
+            let (their, known) = theirs.next_if(|(their, _)| other.path(their) == path)?;
+            (their.kind == entry.kind && their.id == entry.id).then_some(known)
         };
-        let is_folder = is_folder(&stat);
-        if is_folder && !folder.shares_device(&stat) {
-            return Err(Error::doubt(path, "lies on another file system"));
-        }
-        if is_folder && self.folders.contains(path.as_slice()) {
-            return self.folder(&folder.open_in(name)?, path, odd);
-        }
-        let fits = match self.entries.get(path.as_slice()) {
-            Some(Kind::Submodule) => is_folder && folder.open_in(name)?.names()?.is_empty(),
-            Some(kind) => is_as_checked_out(&stat, *kind),
-            None => false,
-        };
-        match odd {
-            _ if fits => Ok(()),
-            Odd::Refused => Err(Error::doubt(path, "must not be there as it is")),
-            Odd::Removed => match folder.remove(name).pop() {
-                None => Ok(()),
-                Some(left) => Err(Error::Doubt(format!("cannot be removed: {left}"))),
-            },
-        }
+        self.entries.iter().map(of).collect()
     }
 }
 
-/// Whether a file is as git makes it. One with a second name could be a file of the user, which
-/// the next agent would write to.
-fn is_as_checked_out(stat: &Stat, kind: Kind) -> bool {
-    let kind_now = FileType::from_raw_mode(stat.st_mode);
-    let (special, executable) = (stat.st_mode & 0o7000, stat.st_mode & 0o100 != 0);
-    let usable = stat.st_mode & 0o600 == 0o600;
-    stat.st_nlink == 1
-        && match kind {
-            Kind::Link => kind_now == FileType::Symlink,
-            Kind::File | Kind::Executable => {
-                kind_now == FileType::RegularFile
-                    && special == 0
-                    && usable
-                    && executable == (kind == Kind::Executable)
-            }
-            Kind::Submodule => false,
+/// Whether a part of a path may be made in a working tree.
+fn is_usual(part: &[u8]) -> bool {
+    !matches!(part, b"" | b"." | b"..") && !part.eq_ignore_ascii_case(b".git")
+}
+
+/// The bytes of hexadecimal digits.
+fn id_of(digits: &[u8]) -> Option<Id> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let mut id = [0; 32];
+    if !matches!(digits.len(), 40 | 64) {
+        return None;
+    }
+    for (byte, pair) in id.iter_mut().zip(digits.chunks(2)) {
+        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+    }
+    Some(id)
+}
+
+/// The folders of paths that ascend: all of one folder lie beside each other.
+fn folders(paths: &[u8], entries: &[Entry]) -> Option<Vec<Folder>> {
+    let mut folders = vec![Folder::default()];
+    // The folders around the last entry, from the root on.
+    let mut around = vec![ROOT];
+    for (number, entry) in entries.iter().enumerate() {
+        let path = &paths[entry.path.clone()];
+        let is_around = |folder: &Folder| {
+            let folder = &paths[folder.path.clone()];
+            folder.is_empty()
+                || path
+                    .strip_prefix(folder)
+                    .is_some_and(|r| r.first() == Some(&b'/'))
+        };
+        while around.last().is_some_and(|at| !is_around(&folders[*at])) {
+            around.pop();
         }
+        let mut at = *around.last()?;
+        let mut name = match folders[at].path.len() {
+            0 => entry.path.start,
+            length => entry.path.start + length + 1,
+        };
+        while let Some(length) = paths[name..entry.path.end].iter().position(|b| *b == b'/') {
+            let new = folders.len();
+            folders.push(Folder {
+                path: entry.path.start..name + length,
+                children: Vec::new(),
+            });
+            folders[at]
+                .children
+                .push((name..name + length, Node::Folder(new)));
+            around.push(new);
+            at = new;
+            name += length + 1;
+        }
+        folders[at]
+            .children
+            .push((name..entry.path.end, Node::Entry(number)));
+    }
+    for folder in &mut folders {
+        let name = |child: &(Range<usize>, Node)| &paths[child.0.clone()];
+        folder.children.sort_by(|a, b| name(a).cmp(name(b)));
+        if folder
+            .children
+            .windows(2)
+            .any(|w| name(&w[0]) == name(&w[1]))
+        {
+            return None;
+        }
+    }
+    Some(folders)
 }
 
 impl Error {
-    fn doubt(path: &[u8], what: &str) -> Self {
-        Self::Doubt(format!("{} {what}", RepoPath::new(path)))
+    /// A doubt about what lies at a path.
+    pub(super) fn doubt(path: &RepoPath, what: &str) -> Self {
+        Self::Doubt(format!("{path} {what}"))
     }
+}
+
+/// The objects that entries stand for, each once.
+pub(super) fn objects<'a>(entries: impl Iterator<Item = &'a Entry>) -> Vec<Id> {
+    let mut seen = HashSet::new();
+    let blobs = entries.filter(|entry| entry.kind != Kind::Submodule);
+    let ids = blobs.map(|entry| entry.id);
+    ids.filter(|id| seen.insert(*id)).collect()
 }

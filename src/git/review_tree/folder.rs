@@ -5,7 +5,9 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Dev, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{
+    AtFlags, Dev, Dir, FileType, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_NOW,
+};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +23,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// The lower half of its file system's number: all that an index has room for.
+    pub(crate) fn device(&self) -> [u8; 4] {
+        let device = self.device.to_be_bytes();
+        device.last_chunk().copied().unwrap_or_default()
+    }
     /// A name that no other folder has.
     pub(crate) fn name(&self) -> String {
         let (seconds, nanos) = self.born.unwrap_or_default();
@@ -60,6 +67,8 @@ const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
+
+const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 
 impl Folder {
     /// Opens the folder at a path whose last component is no link.
@@ -116,6 +125,32 @@ impl Folder {
         let stat = rustix::fs::fstat(&self.fd)?;
         Ok((stat.st_uid, Mode::from_raw_mode(stat.st_mode)))
     }
+    /// Lets the file system's clock give its time to this folder, and returns it.
+    pub(crate) fn now(&self) -> io::Result<Stat> {
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: UTIME_NOW,
+        };
+        let times = Timestamps {
+            last_access: now,
+            last_modification: now,
+        };
+        rustix::fs::futimens(&self.fd, &times)?;
+        Ok(rustix::fs::fstat(&self.fd)?)
+    }
+    /// Whether every change of a file on this file system shows in its time of change.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn keeps_times(&self) -> io::Result<bool> {
+        // ext2, ext3 and ext4 share a number; the others see `review_tree::stamp`.
+        const EXT: i64 = 0xef53;
+        const BTRFS: i64 = 0x9123_683e;
+        Ok(matches!(rustix::fs::fstatfs(&self.fd)?.f_type, EXT | BTRFS))
+    }
+    /// Whether every change of a file on this file system shows in its time of change.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn keeps_times(&self) -> io::Result<bool> {
+        Ok(false)
+    }
     /// When it was written to last, by the file system's time, in seconds.
     pub(crate) fn modified(&self) -> io::Result<i64> {
         Ok(rustix::fs::fstat(&self.fd)?.st_mtime)
@@ -124,6 +159,34 @@ impl Folder {
     pub(crate) fn create(&self, name: &CStr) -> io::Result<Self> {
         rustix::fs::mkdirat(&self.fd, name, Mode::RWXU)?;
         self.open_in(name)
+    }
+    /// Makes a folder in this one with the rights that the user's mask leaves.
+    pub(crate) fn create_shared(&self, name: &CStr) -> io::Result<()> {
+        let mode = Mode::RWXU | Mode::RWXG | Mode::RWXO;
+        Ok(rustix::fs::mkdirat(&self.fd, name, mode)?)
+    }
+    /// Makes a file where nothing lies, with the rights that the user's mask leaves.
+    pub(crate) fn create_file(&self, name: &CStr, mode: Mode) -> io::Result<OwnedFd> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | FILE;
+        Ok(rustix::fs::openat(&self.fd, name, flags, mode)?)
+    }
+    /// Opens a file that is no link.
+    pub(crate) fn open_file(&self, name: &CStr, flags: OFlags) -> io::Result<OwnedFd> {
+        Ok(rustix::fs::openat(
+            &self.fd,
+            name,
+            flags | FILE,
+            Mode::empty(),
+        )?)
+    }
+    /// Makes a link where nothing lies.
+    pub(crate) fn link(&self, target: &CStr, name: &CStr) -> io::Result<()> {
+        Ok(rustix::fs::symlinkat(target, &self.fd, name)?)
+    }
+    /// Where a link leads.
+    pub(crate) fn read_link(&self, name: &CStr) -> io::Result<Vec<u8>> {
+        let target = rustix::fs::readlinkat(&self.fd, name, Vec::new())?;
+        Ok(target.into_bytes())
     }
     /// What lies at a name, a link itself included; `None` when nothing does.
     pub(crate) fn stat(&self, name: &CStr) -> io::Result<Option<Stat>> {

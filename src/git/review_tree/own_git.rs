@@ -5,7 +5,6 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use super::Error;
-use super::content::Content;
 use crate::domain::digest::Digest;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
@@ -85,8 +84,7 @@ impl<'a> OwnGit<'a> {
     fn dir(&self) -> PathBuf {
         self.slot.join("git")
     }
-    /// The index file.
-    pub(super) fn index(&self) -> PathBuf {
+    fn index(&self) -> PathBuf {
         self.dir().join("index")
     }
     /// Fills the directory, without an index; it must be there and empty.
@@ -158,13 +156,6 @@ impl<'a> OwnGit<'a> {
                 RepoPath::new(path.unwrap_or_default())
             ))),
         }
-    }
-    /// The entries of the index.
-    pub(super) fn content(&self) -> Result<Content, Error> {
-        let listing = finish(&self.command().args(["ls-files", "--stage", "-v", "-z"]))?;
-        Content::parse(&listing).ok_or_else(|| {
-            Error::Doubt("the index has entries with flags, or of an odd kind".to_owned())
-        })
     }
     /// What the index is now, to be compared before it is believed again.
     pub(super) fn seal(&self) -> io::Result<Seal> {

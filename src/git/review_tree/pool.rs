@@ -155,8 +155,8 @@ impl Pool {
     }
 
     /// Lets a slot's tree, which holds nothing but files of a snapshot, wait here.
-    pub(super) fn give(&self, slot: &Folder, tree: &Folder) -> io::Result<()> {
-        let name = format!("{}.{}", tree.place().name(), slot.size(c"tree"));
+    pub(super) fn give(&self, slot: &Folder, tree: Place) -> io::Result<()> {
+        let name = format!("{}.{}", tree.name(), slot.size(c"tree"));
         slot.rename(c"tree", &self.own, &c_name(&name)?)
     }
 

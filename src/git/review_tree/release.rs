@@ -120,7 +120,7 @@ fn contents(
     for child in folder.names()? {
         let ours = match child.to_bytes() {
             b"tree" => vec![places.tree],
-            b"git" => [places.git].into_iter().chain(places.git_before).collect(),
+            b"git" => vec![places.git],
             _ => Vec::new(),
         };
         // A folder under a name of ours that is not ours was moved here by somebody.

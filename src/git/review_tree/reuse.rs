@@ -1,9 +1,11 @@
 //! Slots around trees of earlier runs, and trees for later ones.
 
-use super::content::Odd;
+use super::content::Content;
+use super::folder::Folder;
 use super::own_git::{Borrowed, OwnGit};
 use super::pool::Pool;
 use super::root::{Root, path_of};
+use super::walk::{Odd, walk};
 use super::{Error, Record, ReviewTrees, locked};
 use crate::domain::oid::Oid;
 use crate::domain::slot::SlotName;
@@ -45,7 +47,8 @@ impl ReviewTrees {
         own.enter(tree)?;
         let folders = root.open_slot(slot, &places)?;
         // What is no plain file goes before git opens any.
-        own.content()?.compare(&folders.tree, Odd::Removed)?;
+        let content = self.content(tree)?;
+        scrub(&content, folders.tree)?;
         own.hash()?;
         self.prove(root, slot, &places, &own, tree).map(Some)
     }
@@ -75,8 +78,9 @@ impl ReviewTrees {
             };
             let given = root.open_slot(&slot, &record.places).and_then(|folders| {
                 // What an agent made takes room, and is nobody's.
-                record.content.compare(&folders.tree, Odd::Removed)?;
-                Ok(pool.give(&folders.slot, &folders.tree)?)
+                let place = folders.tree.place();
+                scrub(&record.content, folders.tree)?;
+                Ok(pool.give(&folders.slot, place)?)
             });
             if let Err(error) = given {
                 tracing::debug!(%slot, %error, "this review tree does not wait for a later run");
@@ -84,4 +88,12 @@ impl ReviewTrees {
         }
         Ok(pool.tidy()?)
     }
+}
+
+/// Takes away everything that cannot be a file of the snapshot, whatever is in it.
+fn scrub(content: &Content, tree: Folder) -> Result<(), Error> {
+    walk(content, tree, Odd::Removed, |found| {
+        Ok(found.is_plain()?.then_some(()))
+    })?;
+    Ok(())
 }

@@ -29,8 +29,6 @@ pub(super) struct Places {
     pub(super) slot: Place,
     pub(super) tree: Place,
     pub(super) git: Place,
-    /// Our git directory before the last switch, which a crash may have left under its name.
-    pub(super) git_before: Option<Place>,
 }
 
 /// The run's folder, open.
@@ -160,8 +158,12 @@ impl Root {
         };
         let folder = open(&self.folder, &name, places.slot)?;
         let tree = open(&folder, c"tree", places.tree)?;
-        drop(open(&folder, c"git", places.git)?);
-        Ok(SlotFolders { slot: folder, tree })
+        let git = open(&folder, c"git", places.git)?;
+        Ok(SlotFolders {
+            slot: folder,
+            tree,
+            git,
+        })
     }
 
     /// Makes the folder of a slot with its two folders, written down before it gets its name: a
@@ -176,7 +178,6 @@ impl Root {
             slot: folder.place(),
             tree: folder.create(c"tree")?.place(),
             git: folder.create(c"git")?.place(),
-            git_before: None,
         };
         self.remember(slot, &places)?;
         self.folder

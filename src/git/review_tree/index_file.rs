@@ -1,0 +1,82 @@
+//! An index as git reads it, made of what we know of a tree's files.
+//!
+//! Version 2, the one that every git and every library knows, with the stat data that the last
+//! look took down: so an agent's `git status` reads no file that nobody changed.
+
+use sha1::Digest as _;
+
+use super::content::{Content, Kind};
+use super::stamp::{Known, Moment};
+use crate::git::repository::ObjectFormat;
+
+/// The longest path whose length an entry can tell; a longer one ends at its NUL.
+const LONGEST: usize = 0xfff;
+
+/// The bytes of an index with these entries; `known` has one for each of them.
+pub(super) fn bytes_of(
+    format: ObjectFormat,
+    content: &Content,
+    known: &[Known],
+    device: [u8; 4],
+) -> Vec<u8> {
+    let entries = content.entries();
+    let mut index = Vec::with_capacity(entries.len() * 128);
+    index.extend_from_slice(b"DIRC");
+    index.extend_from_slice(&2_u32.to_be_bytes());
+    index.extend_from_slice(&low(entries.len() as u64));
+    for (entry, known) in entries.iter().zip(known) {
+        let start = index.len();
+        let stamp = &known.stamp;
+        let (mode, is_file) = match entry.kind {
+            Kind::File => (0o100_644_u32, true),
+            Kind::Executable => (0o100_755, true),
+            Kind::Link => (0o120_000, true),
+            // Git compares nothing of it but whose HEAD it is.
+            Kind::Submodule => (0o160_000, false),
+        };
+        let mut stat = Vec::with_capacity(32);
+        for Moment { seconds, nanos } in [stamp.changed, stamp.modified] {
+            stat.extend_from_slice(&low(seconds.cast_unsigned()));
+            stat.extend_from_slice(&nanos.to_be_bytes());
+        }
+        stat.extend_from_slice(&device);
+        stat.extend_from_slice(&low(stamp.inode));
+        let owners = [stamp.owner, stamp.group].map(u32::to_be_bytes);
+        let size = low(stamp.size.cast_unsigned());
+        if is_file {
+            index.extend_from_slice(&stat);
+            index.extend_from_slice(&mode.to_be_bytes());
+            index.extend_from_slice(&owners.concat());
+            index.extend_from_slice(&size);
+        } else {
+            index.extend_from_slice(&[0; 24]);
+            index.extend_from_slice(&mode.to_be_bytes());
+            index.extend_from_slice(&[0; 12]);
+        }
+        index.extend_from_slice(&entry.id[..format.width()]);
+        let path = content.path(entry);
+        let length = u16::try_from(path.len().min(LONGEST)).unwrap_or(u16::MAX);
+        index.extend_from_slice(&length.to_be_bytes());
+        index.extend_from_slice(path);
+        // One to eight NULs, to a multiple of eight.
+        let length = index.len() - start;
+        index.resize(start + length + 8 - length % 8, 0);
+    }
+    match format {
+        ObjectFormat::Sha1 => {
+            let sum = sha1::Sha1::digest(&index);
+            index.extend_from_slice(&sum);
+        }
+        ObjectFormat::Sha256 => {
+            let sum = sha2::Sha256::digest(&index);
+            index.extend_from_slice(&sum);
+        }
+    }
+    index
+}
+
+/// The lower half of a number: all that an index has room for.
+fn low(number: u64) -> [u8; 4] {
+    let [.., a, b, c, d] = number.to_be_bytes();
+    [a, b, c, d]
+}

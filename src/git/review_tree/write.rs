@@ -1,0 +1,137 @@
+//! Writing what a tree lacks, byte by byte as the snapshot has it.
+//!
+//! No filter, end of line or encoding comes between: the files are the blobs. Nothing that lies in
+//! a file's place is written to, and no link on the way is followed.
+
+use std::ffi::CString;
+use std::io;
+
+use rustix::fs::Mode;
+use sha2::{Digest as _, Sha256};
+
+use super::blobs::{Blobs, Bytes};
+use super::content::{Content, Entry, Kind};
+use super::folder::Folder;
+use super::stamp::{Known, Proof, Stamp, Sum, Trust, is_as_checked_out};
+use super::{Error, c_bytes};
+use crate::domain::path::RepoPath;
+
+/// Writes entries into a tree, in their order.
+#[derive(Debug)]
+pub(super) struct Writer<'a> {
+    pub(super) content: &'a Content,
+    pub(super) blobs: &'a Blobs,
+    pub(super) trust: Trust,
+    tree: &'a Folder,
+    /// The folders around the last entry, each with the length of its path.
+    around: Vec<(Vec<u8>, Folder)>,
+}
+
+impl<'a> Writer<'a> {
+    /// A writer into a tree in which nothing lies in the place of what will be written.
+    pub(super) fn new(
+        content: &'a Content,
+        blobs: &'a Blobs,
+        trust: Trust,
+        tree: &'a Folder,
+    ) -> Self {
+        Self {
+            content,
+            blobs,
+            trust,
+            tree,
+            around: Vec::new(),
+        }
+    }
+
+    /// Writes one entry, whose blob was fetched; returns what is known of it then.
+    pub(super) fn write(&mut self, entry: &Entry) -> Result<Known, Error> {
+        let path = self.content.path(entry);
+        let (content, blobs, trust) = (self.content, self.blobs, self.trust);
+        let (folder, name) = self.folder(path)?;
+        let (sum, stat) = match entry.kind {
+            Kind::Submodule => {
+                folder.create_shared(&name)?;
+                (None, folder.stat(&name)?)
+            }
+            Kind::Link => {
+                let target = whole(blobs, blobs.find(&entry.id)?)?;
+                folder.link(&c_bytes(&target)?, &name)?;
+                (
+                    Some(Sum::from(Sha256::digest(&target))),
+                    folder.stat(&name)?,
+                )
+            }
+            Kind::File | Kind::Executable => {
+                let mode = if entry.kind == Kind::Executable {
+                    0o777
+                } else {
+                    0o666
+                };
+                let file = folder.create_file(&name, Mode::from_raw_mode(mode))?;
+                let mut file = std::fs::File::from(file);
+                let mut hasher = Sha256::new();
+                blobs.each(blobs.find(&entry.id)?, |piece| {
+                    if trust == Trust::Bytes {
+                        hasher.update(piece);
+                    }
+                    io::Write::write_all(&mut file, piece)
+                })?;
+                let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
+                (Some(hasher.finalize().into()), Some(stat))
+            }
+        };
+        let doubt = |what| Error::doubt(&RepoPath::new(content.path(entry)), what);
+        let stat = stat.ok_or_else(|| doubt("vanished"))?;
+        if entry.kind != Kind::Submodule && !is_as_checked_out(&stat, entry.kind) {
+            return Err(doubt("was not made as asked"));
+        }
+        Ok(Known {
+            stamp: Stamp::from(&stat),
+            proof: match (trust, sum) {
+                (Trust::Bytes, Some(sum)) => Proof::Sum(Box::new(sum)),
+                (Trust::Bytes | Trust::Times, _) => Proof::Stamp,
+            },
+        })
+    }
+
+    /// The folder that a path lies in, made where it is not there, and the path's last part.
+    fn folder(&mut self, path: &[u8]) -> Result<(&Folder, CString), Error> {
+        let is_around = |folder: &[u8]| {
+            let rest = path.strip_prefix(folder);
+            rest.is_some_and(|rest| rest.first() == Some(&b'/'))
+        };
+        while let Some((folder, _)) = self.around.last()
+            && !is_around(folder)
+        {
+            self.around.pop();
+        }
+        let mut start = self.around.last().map_or(0, |(path, _)| path.len() + 1);
+        while let Some(length) = path[start..].iter().position(|byte| *byte == b'/') {
+            let name = c_bytes(&path[start..start + length])?;
+            let parent = self.around.last().map_or(self.tree, |(_, folder)| folder);
+            if parent.stat(&name)?.is_none() {
+                parent.create_shared(&name)?;
+            }
+            let folder = parent.open_in(&name)?;
+            self.around.push((path[..start + length].to_vec(), folder));
+            start += length + 1;
+        }
+        let folder = self.around.last().map_or(self.tree, |(_, folder)| folder);
+        Ok((folder, c_bytes(&path[start..])?))
+    }
+}
+
+/// All bytes of a blob that names where a link leads.
+fn whole(blobs: &Blobs, bytes: Bytes) -> io::Result<Vec<u8>> {
+    // The kernel takes no longer one.
+    if bytes.length > 4096 {
+        return Err(io::Error::other("a link leads to a path that is too long"));
+    }
+    let mut target = Vec::new();
+    blobs.each(bytes, |piece| {
+        target.extend_from_slice(piece);
+        Ok(())
+    })?;
+    Ok(target)
+}
