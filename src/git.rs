@@ -21,6 +21,7 @@ pub mod object;
 pub mod operation;
 pub mod program;
 pub(crate) mod raw_tree;
+pub mod read;
 pub(crate) mod refuse;
 pub mod repository;
 pub mod restore;

@@ -16,6 +16,8 @@ mod content;
 mod measure;
 #[path = "git/pin.rs"]
 mod pin;
+#[path = "git/reading.rs"]
+mod reading;
 #[path = "git/repository.rs"]
 mod repository;
 #[path = "git/store.rs"]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::environment::{Environment, WORKTREE};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
+use crate::git::read::layout;
 use crate::git::repository::worktree_source;
 use crate::git::{Git, GitEnvironment, Repository};
 
@@ -24,11 +25,7 @@ pub(crate) struct Place {
 pub(crate) fn locate(environment: &Environment, worktree: Option<&Path>) -> Result<Place, Failure> {
     let git = git(environment)?;
     let here = environment.current_dir();
-    let worktree: Option<PathBuf> = worktree
-        .map(Path::to_owned)
-        .or_else(|| environment.get(WORKTREE.name).map(PathBuf::from))
-        .map(|path| here.join(path));
-    let Some(path) = worktree else {
+    let Some(path) = named(environment, worktree) else {
         let source = Repository::discover(&git, here)?;
         return Ok(Place { git, source });
     };
@@ -41,6 +38,31 @@ pub(crate) fn locate(environment: &Environment, worktree: Option<&Path>) -> Resu
     };
     let source = worktree_source(&git, &control, &path)?;
     Ok(Place { git, source })
+}
+
+/// The working tree that a command is about which only reads what we wrote: git is started only where
+/// the place cannot be told without it.
+///
+/// # Errors
+/// As [`locate`].
+pub(crate) fn source(
+    environment: &Environment,
+    worktree: Option<&Path>,
+) -> Result<Repository, Failure> {
+    let here = fs_err::canonicalize(environment.current_dir()).ok();
+    let here = here.filter(|_| named(environment, worktree).is_none());
+    match here.and_then(|here| layout::of(&here).ok()) {
+        Some(found) => Ok(found),
+        None => locate(environment, worktree).map(|place| place.source),
+    }
+}
+
+/// The working tree that the option or its variable names.
+fn named(environment: &Environment, worktree: Option<&Path>) -> Option<PathBuf> {
+    worktree
+        .map(Path::to_owned)
+        .or_else(|| environment.get(WORKTREE.name).map(PathBuf::from))
+        .map(|path| environment.current_dir().join(path))
 }
 
 /// Finds git with what it may see of the user's environment.

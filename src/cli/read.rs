@@ -5,7 +5,7 @@ use std::io::Write;
 use crate::cli::args::{Format, RepositoryArgs};
 use crate::cli::environment::Environment;
 use crate::cli::history::History;
-use crate::cli::locate::locate;
+use crate::cli::locate;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::runtime::clock;
@@ -18,11 +18,11 @@ pub(crate) fn with_history(
     format: Format,
     run: impl FnOnce(&History<'_>, &mut dyn Write) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
-    let place = locate(environment, repository.worktree.as_deref())?;
-    let state = StateFolder::find(&place.source.common_dir)?;
+    let source = locate::source(environment, repository.worktree.as_deref())?;
+    let state = StateFolder::find(&source.common_dir)?;
     let history = History {
         state: state.as_ref(),
-        source_root: Some(&place.source.source_root),
+        source_root: Some(&source.source_root),
         format,
         now: clock::now(),
     };

@@ -9,7 +9,8 @@ use crate::domain::path::RepoPath;
 use crate::domain::run_spec::BaseSpec;
 use crate::git::error::Error;
 use crate::git::object::{commit_of, is_ancestor, resolves};
-use crate::git::program::{Git, ask, finish};
+use crate::git::program::{Git, finish};
+use crate::git::read::{Place, Read as _, ask};
 use crate::git::repository::Repository;
 
 /// `review.base`: what a base that HEAD does not contain means.
@@ -217,15 +218,12 @@ pub(crate) fn merge_base(
     if tip == head {
         return Ok((head.clone(), 1));
     }
-    let command = git
-        .on(&repo.git_dir)
-        .args(["merge-base", "--all", tip.as_str(), head.as_str()]);
-    let answer = ask(&command)?.unwrap_or_default();
-    let text = String::from_utf8_lossy(&answer);
-    let mut bases = Vec::new();
-    for line in text.lines() {
-        bases.push(Oid::parse(line).ok_or_else(|| Error::answer("git merge-base", &answer))?);
-    }
+    let bases = ask(
+        git,
+        Place::new(&repo.git_dir),
+        |library| library.merge_bases(tip, head),
+        |program| program.merge_bases(tip, head),
+    )?;
     let several = bases.len();
     bases
         .into_iter()
@@ -239,17 +237,12 @@ pub(crate) fn apart(git: &Git, dir: &Path, tip: &Oid, head: &Oid) -> Result<(u32
     if tip == head {
         return Ok((0, 0));
     }
-    let command = git
-        .on(dir)
-        .args(["rev-list", "--left-right", "--count"])
-        .arg(format!("{tip}...{head}"));
-    let answer = finish(&command)?;
-    let text = String::from_utf8_lossy(&answer);
-    let mut numbers = text.split_ascii_whitespace().map(str::parse);
-    match (numbers.next(), numbers.next(), numbers.next()) {
-        (Some(Ok(left)), Some(Ok(right)), None) => Ok((left, right)),
-        _ => Err(Error::answer("git rev-list --count", &answer)),
-    }
+    ask(
+        git,
+        Place::new(dir),
+        |library| library.apart(tip, head),
+        |program| program.apart(tip, head),
+    )
 }
 
 /// Commits in `base..head`.

@@ -18,6 +18,7 @@ use crate::git::error::Error;
 use crate::git::object::{Depth, TreeEntry, read_oid, tree_entries};
 use crate::git::program::{Git, finish};
 use crate::git::raw_tree::RawTree;
+use crate::git::read::{Place, Read as _, ask};
 
 /// The largest file that can be promoted evidence.
 pub const EVIDENCE_CAP: u64 = 1024 * 1024;
@@ -170,50 +171,23 @@ fn read_trees(
         .keys()
         .rev()
         .map(|folder| format!("{reports}/{folder}"));
-    let input: String = above
+    let names: Vec<String> = above
         .chain(leaves)
         .chain([reports.clone()])
-        .flat_map(|path| [tree.as_str().to_owned(), format!(":{path}\n")])
+        .map(|path| format!("{tree}:{path}"))
         .collect();
-    let command = git.on(git_dir).args(["cat-file", "--batch"]).stdin(input);
-    let answer = finish(&command)?;
-    let mut rest = answer.as_slice();
-    let mut trees = Vec::new();
-    while !rest.is_empty() {
-        let (bytes, after) = batch_item(rest, "tree")?;
-        trees.push(RawTree::parse(bytes, tree.as_str().len() / 2)?);
-        rest = after;
-    }
-    if trees.len() == folders.len() + gone.len() + 1 {
-        Ok(trees)
-    } else {
-        Err(Error::answer("git cat-file --batch", b"a missing tree").into())
-    }
-}
-
-/// One object of `cat-file --batch`, and what follows it.
-pub(crate) fn batch_item<'a>(answer: &'a [u8], kind: &str) -> Result<(&'a [u8], &'a [u8]), Error> {
-    let nonsense = || Error::answer("git cat-file --batch", &answer[..answer.len().min(200)]);
-    let end = answer
-        .iter()
-        .position(|byte| *byte == b'\n')
-        .ok_or_else(nonsense)?;
-    let head = std::str::from_utf8(&answer[..end]).map_err(|_| nonsense())?;
-    let words: Vec<&str> = head.split(' ').collect();
-    let [_, found, size] = words.as_slice() else {
-        return Err(nonsense());
-    };
-    let size: usize = size.parse().map_err(|_| nonsense())?;
-    let bytes = answer.get(end + 1..end + 1 + size).ok_or_else(nonsense)?;
-    let after = answer
-        .get(end + 1 + size..)
-        .and_then(|after| after.strip_prefix(b"\n"))
-        .ok_or_else(nonsense)?;
-    if *found == kind {
-        Ok((bytes, after))
-    } else {
-        Err(nonsense())
-    }
+    let found = ask(
+        git,
+        Place::new(git_dir),
+        |library| library.objects(&names),
+        |program| program.objects(&names),
+    )?;
+    let width = tree.as_str().len() / 2;
+    let trees = found.into_iter().map(|object| match object {
+        Some(object) if object.kind == "tree" => RawTree::parse(&object.bytes, width),
+        _ => Err(Error::answer("git cat-file --batch", b"a missing tree")),
+    });
+    Ok(trees.collect::<Result<_, _>>()?)
 }
 
 fn hash_tree(git: &Git, git_dir: &Path, bytes: &[u8], keep: Keep) -> Result<Oid, Error> {

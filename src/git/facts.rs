@@ -1,4 +1,4 @@
-//! What the source's refs say, read at one moment by one process.
+//! What the source's refs say, read at one moment.
 
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
@@ -8,6 +8,8 @@ use crate::git::base::unborn;
 use crate::git::error::{Error, path_of, path_shown};
 use crate::git::object::resolves;
 use crate::git::program::{Git, finish};
+use crate::git::read::library::Library;
+use crate::git::read::{Peel, Place, Read as _, Unsure, layout};
 use crate::git::repository::Repository;
 
 /// Where HEAD and the base stand.
@@ -24,8 +26,41 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// Asks git, and proves that the folder is still the working tree of the same repository.
+    /// Reads them, and proves that the folder is still the working tree of the same repository.
     pub(crate) fn read(git: &Git, repo: &Repository, base: &BaseSpec) -> Result<Self, Failure> {
+        match Self::in_process(repo, base) {
+            Ok(facts) => Ok(facts),
+            Err(unsure) => {
+                tracing::debug!(%unsure, "asking the git program");
+                Self::by_program(git, repo, base)
+            }
+        }
+    }
+
+    fn in_process(repo: &Repository, base: &BaseSpec) -> Result<Self, Unsure> {
+        let found = layout::of(&repo.source_root)?;
+        let same = found.source_root == repo.source_root
+            && found.git_dir == repo.git_dir
+            && found.common_dir == repo.common_dir;
+        if !same {
+            let root = repo.source_root.to_string_lossy();
+            return Err(Unsure::question(root, "another repository's"));
+        }
+        let library = Library::open(Place::new(&repo.git_dir))?;
+        let head = library.head()?;
+        let tip = match base {
+            BaseSpec::MergeBase { resolved, .. } => library.peeled(resolved, Peel::Commit)?,
+            BaseSpec::StartHead { .. } => None,
+        };
+        Ok(Self {
+            head: head.commit,
+            head_tree: head.tree,
+            branch: head.branch,
+            tip,
+        })
+    }
+
+    fn by_program(git: &Git, repo: &Repository, base: &BaseSpec) -> Result<Self, Failure> {
         let rev = match base {
             BaseSpec::MergeBase { resolved, .. } => Some(format!("{resolved}^{{commit}}")),
             BaseSpec::StartHead { .. } => None,

@@ -1,13 +1,12 @@
 //! Reading objects of a git directory: the review store or a repository.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
 
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::git::error::Error;
-use crate::git::program::{Git, ask, finish};
+use crate::git::program::Git;
+use crate::git::read::{Object, Peel, Place, Read as _, ask};
 
 /// One entry of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +53,7 @@ pub enum Depth {
 /// # Errors
 /// When git fails.
 pub fn commit_of(git: &Git, git_dir: &Path, rev: &str) -> Result<Option<Oid>, Error> {
-    peeled(git, git_dir, rev, "commit")
+    peeled(git, git_dir, rev, Peel::Commit)
 }
 
 /// Whether a name resolves at all, be its object there or not.
@@ -62,11 +61,12 @@ pub fn commit_of(git: &Git, git_dir: &Path, rev: &str) -> Result<Option<Oid>, Er
 /// # Errors
 /// When git fails.
 pub(crate) fn resolves(git: &Git, git_dir: &Path, name: &str) -> Result<bool, Error> {
-    let command = git
-        .on(git_dir)
-        .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])
-        .arg(name);
-    Ok(ask(&command)?.is_some())
+    ask(
+        git,
+        Place::new(git_dir),
+        |library| library.resolves(name),
+        |program| program.resolves(name),
+    )
 }
 
 /// The tree that a revision names; `None` when it names none.
@@ -74,17 +74,16 @@ pub(crate) fn resolves(git: &Git, git_dir: &Path, name: &str) -> Result<bool, Er
 /// # Errors
 /// When git fails.
 pub fn tree_of(git: &Git, git_dir: &Path, rev: &str) -> Result<Option<Oid>, Error> {
-    peeled(git, git_dir, rev, "tree")
+    peeled(git, git_dir, rev, Peel::Tree)
 }
 
-fn peeled(git: &Git, git_dir: &Path, rev: &str, kind: &str) -> Result<Option<Oid>, Error> {
-    let command = git
-        .on(git_dir)
-        .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])
-        .arg(format!("{rev}^{{{kind}}}"));
-    ask(&command)?
-        .map(|answer| read_oid("git rev-parse", &answer))
-        .transpose()
+fn peeled(git: &Git, git_dir: &Path, rev: &str, kind: Peel) -> Result<Option<Oid>, Error> {
+    ask(
+        git,
+        Place::new(git_dir),
+        |library| library.peeled(rev, kind),
+        |program| program.peeled(rev, kind),
+    )
 }
 
 /// Whether `ancestor` is an ancestor of `descendant`, or the same commit.
@@ -100,13 +99,12 @@ pub fn is_ancestor(
     if ancestor == descendant {
         return Ok(true);
     }
-    let command = git.on(git_dir).args([
-        "merge-base",
-        "--is-ancestor",
-        ancestor.as_str(),
-        descendant.as_str(),
-    ]);
-    Ok(ask(&command)?.is_some())
+    ask(
+        git,
+        Place::new(git_dir),
+        |library| library.is_ancestor(ancestor, descendant),
+        |program| program.is_ancestor(ancestor, descendant),
+    )
 }
 
 /// The regular file at `rev:path`; `None` when there is nothing at that path.
@@ -135,7 +133,20 @@ pub fn blob(git: &Git, git_dir: &Path, rev_path: &str) -> Result<Option<Vec<u8>>
 /// # Errors
 /// When git fails, also when there is no such blob.
 pub fn read_blob(git: &Git, git_dir: &Path, oid: &Oid) -> Result<Vec<u8>, Error> {
-    git.run_on(git_dir, ["cat-file", "blob", oid.as_str()])
+    let names = [oid.to_string()];
+    let found = ask(
+        git,
+        Place::new(git_dir),
+        |library| library.objects(&names),
+        |program| program.objects(&names),
+    )?;
+    match found.into_iter().next() {
+        Some(Some(Object { kind, bytes, .. })) if kind == "blob" => Ok(bytes),
+        _ => Err(Error::answer(
+            "git cat-file",
+            format!("no blob {oid}").as_bytes(),
+        )),
+    }
 }
 
 /// The entry at one path of a revision's tree; `None` when there is none.
@@ -143,13 +154,12 @@ pub fn read_blob(git: &Git, git_dir: &Path, oid: &Oid) -> Result<Vec<u8>, Error>
 /// # Errors
 /// When git fails.
 pub fn entry(git: &Git, git_dir: &Path, rev: &str, path: &str) -> Result<Option<TreeEntry>, Error> {
-    let command = git
-        .on(git_dir)
-        .args(["ls-tree", "-z", "-l", "--full-tree", rev, "--", path]);
-    let entries = parse_entries(&finish(&command)?)?;
-    Ok(entries
-        .into_iter()
-        .find(|entry| entry.path.as_bytes() == path.as_bytes()))
+    ask(
+        git,
+        Place::new(git_dir),
+        |library| library.entry(rev, path),
+        |program| program.entry(rev, path),
+    )
 }
 
 /// What lies under `folder` (empty: the root) of a revision's tree, in git's order.
@@ -165,45 +175,12 @@ pub fn tree_entries(
     folder: &str,
     depth: Depth,
 ) -> Result<Vec<TreeEntry>, Error> {
-    let mut command = git.on(git_dir).args(["ls-tree", "-z", "-l", "--full-tree"]);
-    if depth == Depth::All {
-        command = command.arg("-r");
-    }
-    command = command.arg(rev);
-    if !folder.is_empty() {
-        let mut prefix = OsString::from_vec(folder.as_bytes().to_vec());
-        prefix.push("/");
-        command = command.arg("--").arg(prefix);
-    }
-    parse_entries(&finish(&command)?)
-}
-
-fn parse_entries(listing: &[u8]) -> Result<Vec<TreeEntry>, Error> {
-    listing
-        .split(|byte| *byte == 0)
-        .filter(|line| !line.is_empty())
-        .map(|line| parse_entry(line).ok_or_else(|| Error::answer("git ls-tree", line)))
-        .collect()
-}
-
-/// `<mode> <type> <oid> <size padded>\t<path>`.
-fn parse_entry(line: &[u8]) -> Option<TreeEntry> {
-    let tab = line.iter().position(|byte| *byte == b'\t')?;
-    let mut words = std::str::from_utf8(&line[..tab])
-        .ok()?
-        .split_ascii_whitespace();
-    let (mode, _kind) = (words.next()?, words.next()?);
-    let oid = Oid::parse(words.next()?)?;
-    let size = match words.next()? {
-        "-" => None,
-        digits => Some(digits.parse().ok()?),
-    };
-    Some(TreeEntry {
-        mode: mode.to_owned(),
-        oid,
-        size,
-        path: RepoPath::new(&line[tab + 1..]),
-    })
+    ask(
+        git,
+        Place::new(git_dir),
+        |library| library.tree_entries(rev, folder, depth),
+        |program| program.tree_entries(rev, folder, depth),
+    )
 }
 
 /// One object id on a line.

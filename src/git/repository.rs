@@ -7,6 +7,7 @@ use crate::domain::failure::Failure;
 use crate::git::config::GitConfig;
 use crate::git::error::{Error, path_of, path_shown};
 use crate::git::program::{Git, finish};
+use crate::git::read::layout;
 
 /// A repository, seen from one of its working trees. All paths are absolute, links resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +60,21 @@ impl Repository {
     pub fn discover(git: &Git, dir: &Path) -> Result<Self, Failure> {
         let dir = fs_err::canonicalize(dir)
             .map_err(|error| Failure::new(Code::NotARepository, error.to_string()))?;
-        let asked = finish(&git.command(&dir).args([
+        match layout::of(&dir) {
+            Ok(found) => Ok(found),
+            Err(unsure) => {
+                tracing::debug!(%unsure, "asking the git program");
+                Self::by_program(git, &dir)
+            }
+        }
+    }
+
+    /// What the git program says of the repository that a canonical path lies in.
+    ///
+    /// # Errors
+    /// As [`Repository::discover`].
+    pub fn by_program(git: &Git, dir: &Path) -> Result<Self, Failure> {
+        let asked = finish(&git.command(dir).args([
             "rev-parse",
             "--path-format=absolute",
             "--is-inside-work-tree",
@@ -67,12 +82,12 @@ impl Repository {
             "--git-dir",
             "--git-common-dir",
         ]));
-        let answer = asked.map_err(|error| not_a_repository(&dir, error))?;
+        let answer = asked.map_err(|error| not_a_repository(dir, error))?;
         let lines = lines(&answer);
         let [inside, format, git_dir, common_dir] = lines.as_slice() else {
             return Err(Failure::new(
                 Code::NotARepository,
-                format!("{} lies under a path with a line break", path_shown(&dir)),
+                format!("{} lies under a path with a line break", path_shown(dir)),
             ));
         };
         let object_format = match *format {
@@ -82,12 +97,12 @@ impl Repository {
                 return Err(Error::answer("git rev-parse --show-object-format", other).into());
             }
         };
-        let (git_dir, common_dir) = (absolute(&dir, git_dir)?, absolute(&dir, common_dir)?);
+        let (git_dir, common_dir) = (absolute(dir, git_dir)?, absolute(dir, common_dir)?);
         if *inside != b"true" {
-            return Err(no_working_tree(&dir, &common_dir));
+            return Err(no_working_tree(dir, &common_dir));
         }
-        let top = git.run(&dir, ["rev-parse", "--show-toplevel"])?;
-        let source_root = absolute(&dir, top.strip_suffix(b"\n").unwrap_or(&top))?;
+        let top = git.run(dir, ["rev-parse", "--show-toplevel"])?;
+        let source_root = absolute(dir, top.strip_suffix(b"\n").unwrap_or(&top))?;
         let control_root = control_root(git, &source_root, &git_dir, &common_dir)?;
         Ok(Self {
             source_root,
@@ -182,7 +197,7 @@ fn control_root(
         return Ok(source_root.to_owned());
     };
     // It counts only if git itself, asked there, names this repository.
-    let there = Repository::discover(git, &main);
+    let there = Repository::by_program(git, &main);
     let same = there.is_ok_and(|it| it.source_root == main && it.git_dir == common_dir);
     Ok(if same { main } else { source_root.to_owned() })
 }

@@ -3,10 +3,10 @@
 use crate::domain::failure::Failure;
 use crate::domain::identity::Pin;
 use crate::domain::oid::Oid;
-use crate::git::content::batch_item;
 use crate::git::error::Error;
 use crate::git::object::read_oid;
 use crate::git::program::{Git, finish};
+use crate::git::read::{Object, Place, Read as _, ask};
 use crate::git::repository::Repository;
 use crate::git::snapshot::Pinning;
 use crate::git::store::ReviewStore;
@@ -40,41 +40,40 @@ impl Objects {
             spec,
         } = pinning;
         let reports = spec.reports.replace('\n', "?");
-        let mut input = format!("HEAD\n{base}\n{base}:{reports}\n{tree}:{reports}\n");
-        if let Some(pin) = pinned {
-            input.push_str(pin.snapshot.as_str());
-            input.push('\n');
-        }
-        let command = git
-            .command(&repo.source_root)
-            .env("GIT_OBJECT_DIRECTORY", store.objects())
-            .args(["cat-file", "--batch"])
-            .stdin(input);
-        let answer = finish(&command)?;
-        let (head, rest) = commit(&answer)?;
-        let (base_commit, rest) = commit(rest)?;
-        let (base_has_reports, rest) = present(rest)?;
-        let (has_reports, rest) = present(rest)?;
-        let rest = match pinned {
-            None => rest,
-            // T-204: a snapshot that somebody pruned must not be made again in silence.
-            Some(pin) => {
-                let (snapshot, rest) = commit(rest)?;
-                if snapshot.tree != pin.identity.tree {
-                    return Err(Error::answer("git cat-file", b"another snapshot").into());
-                }
-                rest
-            }
+        let mut names = vec![
+            "HEAD".to_owned(),
+            base.to_string(),
+            format!("{base}:{reports}"),
+            format!("{tree}:{reports}"),
+        ];
+        names.extend(pinned.map(|pin| pin.snapshot.to_string()));
+        let place = Place {
+            git_dir: &repo.git_dir,
+            store: Some(store.git_dir()),
         };
-        if !rest.is_empty() {
-            return Err(Error::answer("git cat-file --batch", rest).into());
+        let found = ask(
+            git,
+            place,
+            |library| library.objects(&names),
+            |program| program.objects(&names),
+        )?;
+        let [head, base_commit, base_reports, reports, snapshot @ ..] = found.as_slice() else {
+            return Err(Error::answer("git cat-file --batch", b"too few objects").into());
+        };
+        let (head, base_commit) = (commit(head.as_ref())?, commit(base_commit.as_ref())?);
+        // T-204: a snapshot that somebody pruned must not be made again in silence.
+        if let Some(pin) = pinned {
+            let snapshot = commit(snapshot.first().and_then(Option::as_ref))?;
+            if snapshot.tree != pin.identity.tree {
+                return Err(Error::answer("git cat-file", b"another snapshot").into());
+            }
         }
         Ok(Self {
             head: head.oid,
             head_time: head.time,
             base_tree: base_commit.tree,
-            base_has_reports,
-            has_reports,
+            base_has_reports: base_reports.is_some(),
+            has_reports: reports.is_some(),
         })
     }
 }
@@ -85,11 +84,13 @@ struct Commit {
     time: String,
 }
 
-/// One commit of `cat-file --batch`.
-fn commit(answer: &[u8]) -> Result<(Commit, &[u8]), Error> {
-    let (bytes, rest) = batch_item(answer, "commit")?;
-    let word = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
+/// What a commit says; one that is missing is no commit.
+fn commit(object: Option<&Object>) -> Result<Commit, Error> {
+    let bytes = object.map_or(&b"missing"[..], |object| &object.bytes);
     let nonsense = || Error::answer("git cat-file commit", bytes);
+    let object = object.filter(|object| object.kind == "commit");
+    let object = object.ok_or_else(nonsense)?;
+    let word = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
     let mut lines = bytes.split(|byte| *byte == b'\n').map(word);
     let tree = lines
         .next()
@@ -99,19 +100,11 @@ fn commit(answer: &[u8]) -> Result<(Commit, &[u8]), Error> {
         .take_while(|line| !line.is_empty())
         .find(|line| line.starts_with("committer "))
         .unwrap_or_default();
-    let oid = answer
-        .split(|byte| *byte == b' ')
-        .next()
-        .and_then(|oid| Oid::parse(std::str::from_utf8(oid).ok()?))
-        .ok_or_else(nonsense)?;
-    Ok((
-        Commit {
-            oid,
-            tree,
-            time: time_of(&committer),
-        },
-        rest,
-    ))
+    Ok(Commit {
+        oid: object.oid.clone(),
+        tree,
+        time: time_of(&committer),
+    })
 }
 
 /// The time of a committer line; a damaged one counts as the epoch.
@@ -126,22 +119,6 @@ fn time_of(committer: &str) -> String {
     } else {
         "0 +0000".to_owned()
     }
-}
-
-/// Whether the next answer is an object or says that there is none.
-fn present(answer: &[u8]) -> Result<(bool, &[u8]), Error> {
-    let end = answer
-        .iter()
-        .position(|byte| *byte == b'\n')
-        .ok_or_else(|| Error::answer("git cat-file --batch", answer))?;
-    if answer[..end].ends_with(b" missing") {
-        return Ok((false, &answer[end + 1..]));
-    }
-    ["tree", "blob", "commit"]
-        .iter()
-        .find_map(|kind| batch_item(answer, kind).ok())
-        .map(|(_, rest)| (true, rest))
-        .ok_or_else(|| Error::answer("git cat-file --batch", &answer[..end]))
 }
 
 /// Wraps a tree in a commit on HEAD, on no branch and not in the user's name (row M-061).

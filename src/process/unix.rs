@@ -1,4 +1,5 @@
-//! What the standard library cannot do between fork and exec; the only home of `unsafe`.
+//! What the standard library cannot do between fork and exec: `unsafe`, as nowhere else but in
+//! `git::read::library::opening`, which sets a global of libgit2's.
 
 use std::ffi::CString;
 use std::io::{self, Read as _};

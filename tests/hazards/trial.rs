@@ -12,6 +12,7 @@ use run_loop::domain::identity::Pin;
 use run_loop::git::{Git, GitEnvironment};
 
 use crate::support::agents::executable;
+use crate::support::reading;
 use crate::support::reference::{Untouched, reference_with};
 use crate::support::repo::{Repo, git_command, git_program};
 use crate::support::source::{Source, environment};
@@ -78,6 +79,7 @@ impl<'a> Trial<'a> {
     pub(crate) fn same(&self) -> Seen {
         let before = Untouched::of(self.repo, &self.root);
         let source = self.source();
+        reading::agree(&source.git, &source.found.source_root);
         let pin = source.pin();
         assert_eq!(source.measure(&pin).pin, pin);
         assert_eq!(before, Untouched::of(self.repo, &self.root));
@@ -103,7 +105,9 @@ impl<'a> Trial<'a> {
     #[track_caller]
     pub(crate) fn refused(&self, code: Code, named: &str) -> Failure {
         let before = Untouched::of(self.repo, &self.root);
-        let failure = self.source().try_pin(1).unwrap_err();
+        let source = self.source();
+        reading::agree(&source.git, &source.found.source_root);
+        let failure = source.try_pin(1).unwrap_err();
         assert_eq!(before, Untouched::of(self.repo, &self.root));
         assert_eq!(failure.code, code, "{failure}");
         assert!(failure.message.contains(named), "{failure}");

@@ -19,11 +19,17 @@ fn panel(size: usize) -> Bench {
         .ready()
 }
 
-/// Runs the main job with a git that writes a line for each of its processes.
+/// The git processes of the main job.
 fn counted(bench: &Bench) -> Vec<String> {
+    counted_of(bench, &["--base", "main", "--review-only"])
+}
+
+/// Runs a command with a git that writes a line for each of its processes.
+fn counted_of(bench: &Bench, args: &[&str]) -> Vec<String> {
     let log = bench.repo.beside("git-log");
     let folder = bench.repo.beside("counting");
-    std::fs::create_dir(&folder).unwrap();
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(&log, "").unwrap();
     let path = std::env::var("PATH").unwrap();
     let real = std::env::split_paths(&path)
         .map(|folder| folder.join(git_program()))
@@ -35,7 +41,7 @@ fn counted(bench: &Bench) -> Vec<String> {
         real.display()
     );
     executable(&folder, "git", &text);
-    let mut command = bench.command(&["--base", "main", "--review-only"]);
+    let mut command = bench.command(args);
     command.env("PATH", format!("{}:{path}", folder.display()));
     Ran::of(&command.output().unwrap()).ends(0);
     let text = std::fs::read_to_string(log).unwrap();
@@ -76,6 +82,38 @@ fn commits(bench: &Bench) -> usize {
         )
     };
     events(bench).iter().filter(|event| is_input(event)).count()
+}
+
+/// Issue 3: what git need not do is not asked of it. Where objects lie in packs, a process reads them.
+#[test]
+fn what_can_be_read_here_takes_no_git_process() {
+    let bench = panel(1);
+    let round = counted(&bench);
+    let asks = |log: &[String], what: &str| log.iter().filter(|word| *word == what).count();
+    assert!(
+        round.len() <= 33,
+        "{} git processes: {round:?}",
+        round.len()
+    );
+    for what in ["rev-parse", "merge-base", "rev-list"] {
+        assert_eq!(asks(&round, what), 0, "{what}: {round:?}");
+    }
+    for args in [
+        ["status", "--format=json"],
+        ["list", "--format=json"],
+        ["show", "--format=json"],
+    ] {
+        let none: [&str; 0] = [];
+        assert_eq!(counted_of(&bench, &args), none, "{args:?}");
+    }
+    let bench = panel(1);
+    bench.repo.git(&["gc", "-q"]);
+    let packed = counted(&bench);
+    assert!(
+        packed.len() <= 52,
+        "{} git processes: {packed:?}",
+        packed.len()
+    );
 }
 
 /// Issue 3: three pins a round, whatever the panel's size; processes and commits grow with the

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::differ::Differ;
 use crate::domain::oid::Oid;
 use crate::git::error::Error;
-use crate::git::program::finish;
+use crate::git::read::{Place, Read as _, ask};
 
 /// A pointer of git-lfs is never longer.
 const POINTER_BYTES: u64 = 1_024;
@@ -70,62 +70,37 @@ fn sizes(differ: &Differ, oids: &BTreeSet<&Oid>) -> Result<Vec<(Oid, u64)>, Erro
     if oids.is_empty() {
         return Ok(Vec::new());
     }
-    let command = differ
-        .command()
-        .args([
-            "cat-file",
-            "--batch-check=%(objectname) %(objecttype) %(objectsize)",
-        ])
-        .stdin(lines(oids.iter().copied()));
-    let answer = finish(&command)?;
-    let mut answers = answer.split(|byte| *byte == b'\n');
-    let mut sizes = Vec::new();
-    for oid in oids {
-        let line = answers.next().unwrap_or_default();
-        let size = blob_size(line, oid)
-            .ok_or_else(|| Error::answer("git cat-file --batch-check", line))?;
-        sizes.push(((*oid).clone(), size));
-    }
-    Ok(sizes)
+    let wanted: Vec<&Oid> = oids.iter().copied().collect();
+    let sizes = ask(
+        differ.git,
+        Place::new(differ.store),
+        |library| library.blob_sizes(&wanted),
+        |program| program.blob_sizes(&wanted),
+    )?;
+    Ok(wanted.into_iter().cloned().zip(sizes).collect())
 }
 
 fn bodies(differ: &Differ, oids: &BTreeSet<&Oid>) -> Result<BTreeMap<Oid, Vec<u8>>, Error> {
+    let names: Vec<String> = oids.iter().map(ToString::to_string).collect();
+    let objects = ask(
+        differ.git,
+        Place::new(differ.store),
+        |library| library.objects(&names),
+        |program| program.objects(&names),
+    )?;
     let mut found = BTreeMap::new();
-    if oids.is_empty() {
-        return Ok(found);
-    }
-    let command = differ
-        .command()
-        .args([
-            "cat-file",
-            "--batch=%(objectname) %(objecttype) %(objectsize)",
-        ])
-        .stdin(lines(oids.iter().copied()));
-    let answer = finish(&command)?;
-    let mut rest = answer.as_slice();
-    for oid in oids {
-        let odd = |bytes: &[u8]| Error::answer("git cat-file --batch", bytes);
-        let end = rest.iter().position(|byte| *byte == b'\n');
-        let line = end.map_or(rest, |end| &rest[..end]);
-        let size = blob_size(line, oid).and_then(|size| usize::try_from(size).ok());
-        let (Some(end), Some(size)) = (end, size) else {
-            return Err(odd(line));
-        };
-        let body = rest.get(end + 1..end + 1 + size).ok_or_else(|| odd(line))?;
-        found.insert((*oid).clone(), body.to_vec());
-        rest = rest.get(end + 2 + size..).ok_or_else(|| odd(line))?;
+    for (oid, object) in oids.iter().zip(objects) {
+        match object {
+            Some(object) if object.kind == "blob" && object.oid == **oid => {
+                found.insert((*oid).clone(), object.bytes);
+            }
+            _ => {
+                return Err(Error::answer(
+                    "git cat-file --batch",
+                    oid.as_str().as_bytes(),
+                ));
+            }
+        }
     }
     Ok(found)
-}
-
-fn lines<'a>(oids: impl Iterator<Item = &'a Oid>) -> Vec<u8> {
-    oids.flat_map(|oid| [oid.as_str().as_bytes(), b"\n"].concat())
-        .collect()
-}
-
-/// Reads `<oid> blob <size>` of the blob that was asked for; a missing one has another form.
-fn blob_size(line: &[u8], wanted: &Oid) -> Option<u64> {
-    let text = std::str::from_utf8(line).ok()?;
-    let size = text.strip_prefix(wanted.as_str())?.strip_prefix(" blob ")?;
-    size.parse().ok()
 }
