@@ -172,6 +172,38 @@ fn a_dismissed_finding_does_not_come_back() {
     assert!(shown.stdout.contains(line), "{}", shown.stdout);
 }
 
+/// A dismissed finding does not come back because its file has another name (issue 5, item 5).
+#[test]
+fn a_dismissed_finding_does_not_come_back_under_another_name() {
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        (
+            "correct",
+            r#"mv src/lib.rs src/core.rs; block answers answers '[{"finding": "F-1", "action": "refuted", "note": "It is meant so."}, {"finding": "F-2", "action": "fixed", "note": "Renamed."}]' | deliver"#,
+        ),
+    ]);
+    let disputed = |path| finding("a matter of taste", "high", path, 1);
+    let name = finding("the name is wrong", "high", "src/lib.rs", 2);
+    let review = by_round(&[
+        says("NOT PASS", &[disputed("src/lib.rs"), name], &[]),
+        says("NOT PASS", &[disputed("src/core.rs")], &[("F-2", "fixed")]),
+    ]);
+    let reviewer = by_role(&[
+        ("review", &review),
+        ("readjudicate", "rulings upheld 'I think not.' | deliver"),
+    ]);
+    let stage = Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &reviewer)
+        .agent("eve", "rulings overruled 'It is taste.' | deliver")
+        .ready();
+    stage.run(&WITH_ARBITER).ends(0);
+    assert_eq!(stage.bench().sidecar("bob")["by"], "arbitration");
+    let shown = stage.bench().run(&["show", "--findings"]);
+    let line = "F-3 high, dismissed before src/core.rs:1: a matter of taste (again F-1)";
+    assert!(shown.stdout.contains(line), "{}", shown.stdout);
+}
+
 /// An overruling lapses with the blob that it was made on.
 #[test]
 fn a_dismissed_finding_comes_back_when_its_file_changed() {
