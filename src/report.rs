@@ -7,6 +7,7 @@
 
 pub mod agents;
 pub mod cost;
+pub mod deviation;
 pub mod doctor;
 pub mod follow;
 pub mod human;

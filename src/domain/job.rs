@@ -351,6 +351,14 @@ pub struct Review {
     pub receipts: u32,
 }
 
+impl Review {
+    /// The acceptance items that the change deviates from, as it says.
+    pub fn deviations(&self) -> impl Iterator<Item = &PlanAnswer> {
+        let plan = self.plan.iter();
+        plan.filter(|answer| answer.state == ItemState::Deviated)
+    }
+}
+
 /// What a reviewer says of an earlier finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

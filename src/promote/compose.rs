@@ -19,8 +19,8 @@ use crate::promote::permit::ledger::{self, Settled};
 use crate::promote::permit::{Permit, passing_job};
 use crate::promote::round::{ApprovedRound, EndedJob, SettledSlot};
 use crate::promote::sidecar::{
-    AdvisoryFinding, AgentIdentity, FindingCounts, Receipts, Scope, SettledFinding, Sidecar,
-    SidecarSchema, Transport,
+    AdvisoryFinding, AgentIdentity, DeviatedItem, FindingCounts, Receipts, Scope, SettledFinding,
+    Sidecar, SidecarSchema, Transport,
 };
 
 /// Gives the bytes of an artifact by their hash.
@@ -224,6 +224,14 @@ fn sidecar(
         findings: FindingCounts::of(&passed.review.findings),
         rulings,
         advisory,
+        deviations: passed
+            .review
+            .deviations()
+            .map(|answer| DeviatedItem {
+                item: answer.item,
+                note: answer.note.clone(),
+            })
+            .collect(),
         fail_on: spec.review.fail_on,
         scope: Scope::of(&round.evidence),
         report_received_sha256: (*received != report_sha256).then(|| received.clone()),

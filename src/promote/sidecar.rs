@@ -80,6 +80,9 @@ pub struct Sidecar {
     /// the slot's last report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub advisory: Vec<AdvisoryFinding>,
+    /// Acceptance items of the plan that the change deviates from, as the report says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deviations: Vec<DeviatedItem>,
     /// Findings at least this bad blocked.
     pub fail_on: Severity,
     /// What was and was not shown.
@@ -126,6 +129,16 @@ pub struct AdvisoryFinding {
     pub finding: String,
     /// Its title.
     pub title: String,
+}
+
+/// An acceptance item in whose place something else holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeviatedItem {
+    /// Its number in the plan.
+    pub item: u32,
+    /// Why, in the reviewer's words.
+    pub note: String,
 }
 
 /// The format of a sidecar; this version reads no other.

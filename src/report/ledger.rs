@@ -8,6 +8,7 @@ use crate::domain::finding::Disposition;
 use crate::domain::id::{JobId, LoopId};
 use crate::domain::slot::SlotName;
 use crate::engine::State;
+use crate::report::deviation::Deviation;
 use crate::report::human::finding_line;
 use crate::report::public::{PublicFinding, VERSION};
 use crate::report::{ndjson, text};
@@ -22,6 +23,8 @@ pub struct Ledger {
     pub run: LoopId,
     /// Every finding, in the order of its number.
     pub findings: Vec<Tracked>,
+    /// Acceptance items of the plan that the change deviates from, by the last report of each slot.
+    pub deviations: Vec<Deviation>,
 }
 
 /// A finding and what became of it.
@@ -92,6 +95,10 @@ impl Ledger {
             version: VERSION,
             run,
             findings: findings.collect(),
+            deviations: Deviation::of(state.jobs.values().filter_map(|record| {
+                let outcome = record.outcome.as_ref()?;
+                Some((&record.job, outcome))
+            })),
         }
     }
     /// The ledger as one line of JSON.
@@ -104,10 +111,10 @@ impl Ledger {
     /// The ledger as text for people.
     #[must_use]
     pub fn human(&self) -> String {
-        if self.findings.is_empty() {
-            return format!("run {}: no finding was raised\n", self.run);
-        }
         let mut told = String::new();
+        if self.findings.is_empty() {
+            told = format!("run {}: no finding was raised\n", self.run);
+        }
         for tracked in &self.findings {
             let agent = named(tracked.agent.as_deref());
             let raised = format!(
@@ -128,6 +135,10 @@ impl Ledger {
                 told.push_str(&line);
                 indent(&mut told, &said.note);
             }
+        }
+        for deviation in &self.deviations {
+            told.push_str(&deviation.line());
+            told.push('\n');
         }
         told
     }

@@ -1,6 +1,7 @@
 //! A whole run: identity, verdict matrix, findings, and where everything lies.
 
 mod human;
+mod next;
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use serde::Serialize;
 use crate::domain::end::End;
 use crate::domain::event::{RoundResult, Settlement};
 use crate::domain::exit::Exit;
-use crate::domain::failure::Failure;
+use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::id::LoopId;
 use crate::domain::identity::Identity;
 use crate::domain::job::Stored;
@@ -20,6 +21,7 @@ use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::summary::{JobRecord, Round, RunState, Summary};
 use crate::domain::verdict::{PassedBy, Verdict};
+use crate::report::deviation::Deviation;
 use crate::report::human::verdict_word;
 use crate::report::public::{PublicFinding, VERSION};
 use crate::report::{ndjson, time};
@@ -63,6 +65,12 @@ pub struct RunReport {
     pub rounds: Vec<RoundReport>,
     /// Every finding.
     pub findings: Vec<FindingReport>,
+    /// Acceptance items of the plan that the change deviates from, by the last report of each slot.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deviations: Vec<Deviation>,
+    /// What comes next after an approval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<NextCommand>,
     /// The jobs that were delegated.
     pub jobs: Vec<JobView>,
     /// What was published, relative to the control root, the manifest last.
@@ -138,6 +146,7 @@ impl RunReport {
             .iter()
             .rev()
             .find_map(|round| round.pin.as_ref());
+        let jobs = summary.rounds.iter().flat_map(|round| &round.jobs);
         let elapsed = summary
             .started_at
             .zip(summary.at)
@@ -184,6 +193,11 @@ impl RunReport {
                     finding: PublicFinding::from(finding),
                 })
                 .collect(),
+            deviations: Deviation::of(jobs.filter_map(|record| {
+                let outcome = record.outcome.as_deref()?;
+                Some((&record.job, outcome))
+            })),
+            next: readers.and_then(|readers| next::after_approval(spec?, last?, readers)),
             promoted: summary
                 .promotion
                 .as_ref()

@@ -12,7 +12,14 @@ fn two_reviewers_pass_and_are_promoted() {
         .reviewer_with("bob", &ScriptedAgent::passing(), "report: file")
         .also("checks")
         .ready();
-    bench.review().ends(0);
+    let ran = bench.review();
+    // What comes next is one command that can be run as it stands.
+    let head = bench.repo.git(&["rev-parse", "feature"]);
+    let next = format!("next: run-loop gate --base main --head {head}\n");
+    assert!(ran.ends(0).stdout.ends_with(&next), "{}", ran.stdout);
+    bench
+        .run(&["gate", "--base", "main", "--head", &head])
+        .ends(0);
     let promoted = bench.promoted();
     assert_eq!(
         promoted.len(),
@@ -33,6 +40,26 @@ fn two_reviewers_pass_and_are_promoted() {
         .ends(0)
         .says(&rev("feature"))
         .says(&rev("main"));
+}
+
+/// What was approved is not a commit yet, or nobody read it: the gate is not what comes next.
+#[test]
+fn what_comes_next_is_true() {
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing())
+        .ready();
+    bench.repo.write("untracked.txt", "untracked\n");
+    let root = bench.repo.root().display().to_string();
+    let ran = bench.review();
+    let next = format!("next: git -C {root} add --all\n");
+    assert!(ran.ends(0).stdout.ends_with(&next), "{}", ran.stdout);
+    bench.repo.git(&["add", "--all"]);
+    bench.repo.git(&["commit", "-qm", "as approved"]);
+    bench.gate().ends(0);
+    let bench = Bench::new().ready();
+    let line = ["--base", "main", "--review-only", "--reviewer", "checks"];
+    let ran = bench.run(&line);
+    assert!(ran.ends(0).stdout.ends_with("next: run-loop agents\n"));
 }
 
 /// T-001, T-002, scenario I13: objects, refs, index bytes, configuration, stash, worktrees, status.

@@ -26,6 +26,9 @@ fn stage(objections: &str, refine: &str) -> Stage {
         .ready()
 }
 
+/// How a deviation of the second item is told.
+const DEVIATED: &str = "item 2 of the plan, deviated (bob, round 1): I looked for a test.";
+
 const LINE: [&str; 7] = [
     "--plan",
     "--planner",
@@ -217,7 +220,19 @@ fn an_item_that_is_not_met_is_corrected() {
 /// reviewer is asked again.
 #[test]
 fn a_pass_with_an_item_that_is_not_met_is_none() {
-    answered(&[("PASS", "deviated")]).run(&LINE).ends(0);
+    // A deviation is told with its reason, in the summary, the ledger and the sidecar.
+    let stage = answered(&[("PASS", "deviated")]);
+    let ran = stage.run(&LINE);
+    assert!(ran.ends(0).stdout.contains(DEVIATED), "{}", ran.stdout);
+    let shown = stage.bench().run(&["show", "--findings"]);
+    assert!(shown.ends(0).stdout.contains(DEVIATED), "{}", shown.stdout);
+    let shown = stage
+        .bench()
+        .run(&["show", "--findings", "--format", "json"]);
+    let shown: serde_json::Value = serde_json::from_str(&shown.ends(0).stdout).unwrap();
+    assert_eq!(shown["deviations"][0]["item"], 2);
+    let sidecar = stage.bench().sidecar("bob");
+    assert_eq!(sidecar["deviations"][0]["item"], 2);
     let stage = answered(&[("PASS", "not met")]);
     let line = [&LINE[..], &["--max-rounds", "1"]].concat();
     let ran = stage.run(&line);

@@ -2,6 +2,7 @@
 
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
+use crate::report::deviation::Deviation;
 use crate::report::human::finding_line;
 use crate::report::run::{FindingReport, RunReport, SlotReport};
 use crate::report::table::table;
@@ -126,6 +127,10 @@ impl RunReport {
         section("why", &self.reasons());
         section("findings", &self.finding_lines());
         section(
+            "deviations",
+            &listed(self.deviations.iter().map(Deviation::line)),
+        );
+        section(
             "published",
             &listed(self.promoted.iter().map(ToString::to_string)),
         );
@@ -134,6 +139,10 @@ impl RunReport {
             &listed(self.left.iter().map(|item| text::line(item))),
         );
         section("files", &self.places());
+        if let Some(next) = &self.next {
+            let line = format!("\nnext: {}\n", text::line(&next.to_string()));
+            said.push_str(&line);
+        }
         said
     }
 
