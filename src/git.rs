@@ -16,6 +16,7 @@ pub mod evidence;
 pub(crate) mod facts;
 pub(crate) mod filter;
 pub(crate) mod index;
+pub mod loose;
 pub mod measure;
 pub mod object;
 pub mod operation;

@@ -130,32 +130,80 @@ pub struct Remeasured {
     /// content is lost.
     #[serde(default)]
     pub lost: Vec<RepoPath>,
-    /// Other branches that hold new commits; known after a job that may write.
+    /// Where else there is new work; known after a job that may write.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<Elsewhere>,
 }
 
-/// A branch beside the one under review, with commits that were not there before a job.
+/// Work beside what is under review that was not there before a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Elsewhere {
-    /// Its name, without `refs/heads/`.
+    /// What holds it.
+    #[serde(default, skip_serializing_if = "Site::is_branch")]
+    pub site: Site,
+    /// The branch's name, without `refs/heads/`; empty where it is none.
     pub branch: String,
-    /// Where it was before; `None` where it is new.
+    /// Where the branch was before; `None` where it is new.
     pub from: Option<Oid>,
-    /// Where it is now.
+    /// The commit.
     pub to: Oid,
 }
 
+/// What holds work beside what is under review.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Site {
+    /// Another branch, with new commits.
+    #[default]
+    Branch,
+    /// A commit that no branch holds: HEAD was detached when it was made.
+    Detached,
+    /// A new entry of the stash.
+    Stash,
+    /// Nothing any more: an entry of the stash that was there before the job.
+    Dropped,
+}
+
+impl Site {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde hands out references"
+    )]
+    fn is_branch(&self) -> bool {
+        *self == Self::Branch
+    }
+}
+
 impl Elsewhere {
-    /// The command that brings its new commits into a working tree.
+    /// The command that brings it into a working tree, or back into the stash.
     #[must_use]
     pub fn bring(&self, root: &str) -> Vec<String> {
-        let from = self.from.as_ref().map_or("HEAD", Oid::as_str);
-        let range = format!("{from}..{}", self.to);
-        ["git", "-C", root, "cherry-pick", &range]
-            .map(str::to_owned)
-            .to_vec()
+        let range = match &self.from {
+            Some(from) => format!("{from}..{}", self.to),
+            None => format!("HEAD..{}", self.to),
+        };
+        let to = self.to.as_str();
+        let words: &[&str] = match self.site {
+            Site::Branch | Site::Detached => &["cherry-pick", &range],
+            Site::Stash => &["stash", "apply", to],
+            Site::Dropped => &["stash", "store", "-m", "taken back", to],
+        };
+        let git = ["git", "-C", root];
+        git.iter()
+            .chain(words)
+            .map(|&word| word.to_owned())
+            .collect()
+    }
+    /// What the job did, as a sentence goes on after its name.
+    #[must_use]
+    pub fn did(&self) -> String {
+        match self.site {
+            Site::Branch => format!("committed to {}", RepoPath::from(self.branch.as_str())),
+            Site::Detached => format!("committed {} on no branch", self.to.short()),
+            Site::Stash => format!("put {} into the stash", self.to.short()),
+            Site::Dropped => format!("took {} away from the stash", self.to.short()),
+        }
     }
 }
 

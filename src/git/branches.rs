@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::identity::Elsewhere;
+use crate::domain::identity::{Elsewhere, Site};
 use crate::domain::oid::Oid;
 use crate::git::error::Error;
 use crate::git::object::is_ancestor;
@@ -44,6 +44,7 @@ pub fn moved(
         // A name that is no text cannot be told, and git has to be asked for it by hand.
         let branch = String::from_utf8_lossy(name.strip_prefix(b"refs/heads/").unwrap_or(name));
         found.push(Elsewhere {
+            site: Site::Branch,
             branch: branch.into_owned(),
             from: old.map(|old| old.commit.clone()),
             to: tip.commit,

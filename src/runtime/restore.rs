@@ -6,7 +6,7 @@ use crate::domain::effect::{Done, Effect, Outcome};
 use crate::domain::event::Event;
 use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::id::RoundNumber;
-use crate::domain::identity::Pin;
+use crate::domain::identity::{Pin, Site};
 use crate::domain::job::Stored;
 use crate::engine::{Phase, State};
 use crate::git::{evidence, restore, snapshot};
@@ -90,10 +90,16 @@ pub(super) fn lost(rim: &Rim, before: &State, events: &[Event], observer: &mut d
                 .as_ref()
                 .map_or(".", |run| run.source_root.as_str());
             for moved in elsewhere {
+                let what = match moved.site {
+                    Site::Branch | Site::Detached | Site::Stash => {
+                        "which is no part of the change; it is brought in by"
+                    }
+                    Site::Dropped => "which is put back by",
+                };
                 observer.note(&format!(
-                    "the {} job also committed to {}, which is no part of the change; it is brought in by: {}",
+                    "the {} job also {}, {what}: {}",
                     work.role.as_str(),
-                    crate::domain::path::RepoPath::from(moved.branch.as_str()),
+                    moved.did(),
                     NextCommand(moved.bring(root))
                 ));
             }

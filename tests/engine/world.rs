@@ -748,6 +748,7 @@ fn measure(motion: Motion, mut now: Pin, content: &mut u8) -> Done<Remeasured> {
     match motion {
         Motion::Still => {}
         Motion::Elsewhere => elsewhere.push(Elsewhere {
+            site: run_loop::domain::identity::Site::Branch,
             branch: "elsewhere".to_owned(),
             from: None,
             to: oid(203),

@@ -82,6 +82,90 @@ fn a_second_branch_beside_the_change_is_told() {
     assert!(!ran.stderr.contains("mark"), "{}", ran.stderr);
 }
 
+/// Work that no branch holds is named, and the command brings it (issue 5, item 2).
+#[test]
+fn work_that_no_branch_holds_is_told_with_what_brings_it() {
+    let detached = format!(
+        "git switch -q --detach; {}; {COMMIT}; git -c user.name=a -c user.email=a@b commit -q --amend -m again; \
+         git switch -q feature",
+        adds("// sum")
+    );
+    let stash = format!(
+        "{}; git -c user.name=a -c user.email=a@b stash -q",
+        adds("// sum")
+    );
+    // A branch that is gone again leaves its commits to nobody.
+    let deleted = format!(
+        "git switch -q -c gone; {}; {COMMIT}; git switch -q feature; git branch -q -D gone",
+        adds("// sum")
+    );
+    for (does, said, brings) in [
+        (detached, "on no branch", "cherry-pick"),
+        (stash, "into the stash", "stash"),
+        (deleted, "on no branch", "cherry-pick"),
+    ] {
+        let stage = stage(&format!("{does}; echo Done. | deliver"));
+        let ran = stage.run(&LINE);
+        ran.ends(6).with("RL0508").says(said);
+        stage.promoted_nothing();
+        let next = ran.next();
+        assert_eq!((&*next[0], &*next[3]), ("git", brings));
+        let repo = &stage.bench().repo;
+        let words: Vec<&str> = next[3..].iter().map(String::as_str).collect();
+        repo.git(&words);
+        let source = std::fs::read_to_string(repo.root().join("src/lib.rs")).unwrap();
+        assert!(source.ends_with("// sum\n"), "{source}");
+    }
+}
+
+/// An entry of the stash that the job took away is put back by the command that is told; what is
+/// amended, rebased or reset on one's own branch is nothing of the kind.
+#[test]
+fn a_stash_that_was_taken_away_can_be_put_back() {
+    let stage = stage(&format!(
+        "git stash drop -q; {}; {COMMIT}; {}; git -c user.name=a -c user.email=a@b commit -qa --amend -m two; \
+         git -c user.name=a -c user.email=a@b rebase -q --force-rebase main; echo Done. | deliver",
+        adds("// first"),
+        adds("// sum")
+    ));
+    let repo = &stage.bench().repo;
+    repo.write("src/lib.rs", "// hours of work\n");
+    repo.git(&["stash"]);
+    let kept = repo.git(&["rev-parse", "refs/stash"]);
+    let ran = stage.run(&LINE);
+    ran.ends(0).says("away from the stash");
+    assert!(!ran.stderr.contains("on no branch"), "{}", ran.stderr);
+    let line = ran
+        .stderr
+        .lines()
+        .find(|it| it.contains("stash store"))
+        .unwrap();
+    let command = &line[line.find("git ").unwrap()..];
+    let stored = std::process::Command::new("sh")
+        .args(["-c", command])
+        .current_dir(repo.root())
+        .status()
+        .unwrap();
+    assert!(stored.success(), "{command}");
+    assert_eq!(repo.git(&["rev-parse", "refs/stash"]), kept);
+}
+
+/// HEAD is left detached: the commit is named.
+#[test]
+fn a_head_that_is_left_detached_is_told_with_its_commit() {
+    let stage = stage(&format!(
+        "git switch -q --detach; {}; {COMMIT}; echo Done. | deliver",
+        adds("// sum")
+    ));
+    let ran = stage.run(&LINE);
+    let head = stage.bench().repo.git(&["rev-parse", "--short=12", "HEAD"]);
+    ran.ends(6)
+        .with("RL0508")
+        .says("on no branch")
+        .says(&head[..7]);
+    assert_eq!(ran.next()[3..], ["switch", "feature"]);
+}
+
 /// The command ends the operation and takes nothing away.
 #[test]
 fn an_operation_that_is_left_open_is_told_with_what_ends_it() {

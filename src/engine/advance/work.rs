@@ -6,7 +6,7 @@ use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::finding::Disposition;
 use crate::domain::id::{FindingId, JobId, RoundNumber};
-use crate::domain::identity::{Elsewhere, Pin, Remeasured, Trip};
+use crate::domain::identity::{Elsewhere, Pin, Remeasured, Site, Trip};
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::{
     AnswerAction, AttemptReason, Ended, Job, JobOutcome, Reading, Reply, Role, RulingKind,
@@ -351,7 +351,7 @@ fn close(state: &State, work: &Work, pin: &Pin, job: JobId, measured: &Remeasure
         return fail(Failure::new(Code::TripwireMoved, message).next(log(state)));
     }
     let changed = drift.content_moved;
-    let elsewhere = measured.elsewhere.first();
+    let elsewhere = measured.elsewhere.iter().find(|it| holds_work(work, it));
     if let Some(first) = elsewhere.filter(|_| work.role.writes() && !changed) {
         return fail(committed_elsewhere(state, work, first));
     }
@@ -378,17 +378,27 @@ fn close(state: &State, work: &Work, pin: &Pin, job: JobId, measured: &Remeasure
     }
 }
 
-/// HEAD is where it was, and what the job did lies on another branch.
+/// Whether a job's work lies there rather than here. A stash is everybody's in a repository: only who
+/// was to write the change, and left nothing else, is believed to have put it there.
+fn holds_work(work: &Work, found: &Elsewhere) -> bool {
+    match found.site {
+        Site::Branch | Site::Detached => true,
+        Site::Stash => work.role == Role::Implement,
+        Site::Dropped => false,
+    }
+}
+
+/// HEAD is where it was, and what the job did lies elsewhere.
 fn committed_elsewhere(state: &State, work: &Work, moved: &Elsewhere) -> Failure {
     let root = state
         .run
         .as_ref()
         .map_or(".", |run| run.source_root.as_str());
     let message = format!(
-        "the {} job of the {} changed nothing here and committed to {} instead; nothing of it was reviewed",
+        "the {} job of the {} changed nothing here and {} instead; nothing of it was reviewed",
         work.role.as_str(),
         work.slot,
-        moved.branch
+        moved.did()
     );
     Failure::new(Code::WorkElsewhere, message).next(moved.bring(root))
 }
@@ -399,7 +409,10 @@ fn elsewhere(state: &State, work: &Work, pin: &Pin, measured: &Remeasured, now: 
     let short = |name: &str| name.trim_start_matches("refs/heads/").to_owned();
     let (before, now) = (short(&pin.tripwire.head_ref), short(now));
     let committed = measured.pin.identity.head != pin.identity.head && measured.head_descends;
-    let did = if committed {
+    let did = if committed && measured.pin.branch.is_none() {
+        let head = measured.pin.identity.head.short();
+        format!("committed {head} on no branch instead of {before}, and left HEAD detached there")
+    } else if committed {
         format!("committed to {now} instead of {before}")
     } else {
         format!("switched from {before} to {now}")

@@ -8,19 +8,18 @@ use crate::domain::id::RoundNumber;
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::Role;
 use crate::domain::run_spec::RunSpec;
-use crate::git::{branches, measure, operation};
+use crate::git::{branches, loose, measure, operation};
 use crate::runtime::perform::pin;
 use crate::runtime::rim::Rim;
 
-/// Bytes of a list of branches.
+/// Bytes of a list of branches, or of HEAD's moves.
 const TIPS_CAP: u64 = 64 << 20;
 
 pub(super) fn perform(rim: &Rim, run: &RunSpec, pinned: &Pin) -> Result<Remeasured, Failure> {
     measure::measure(&rim.git, &rim.repository, &rim.store, run, pinned)
 }
 
-/// The measurement after a job that may write: also which other branches it moved, and how an
-/// operation that it left open is ended without losing anything.
+/// The measurement after a job that may write: also where else it left work, and how an operation that it left open is ended without losing anything.
 pub(super) fn after_work(
     rim: &Rim,
     run: &RunSpec,
@@ -39,18 +38,25 @@ pub(super) fn after_work(
         }
         Err(failure) => return Err(failure),
     };
-    let (folder, name) = pin::tips_file(rim, run, round, role)?;
-    match folder.read(&name, TIPS_CAP) {
-        Ok(before) => {
-            let head = &measured.pin.identity.head;
-            measured.elsewhere = branches::moved(&rim.git, &rim.repository, &before, head)?;
-        }
-        // The cache was cleared since: which branches moved is not known, and nothing is said.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+    let (folder, name) = pin::before_file(rim, run, round, role)?;
+    let kept = |kind: &str| match folder.read(format!("{name}.{kind}"), TIPS_CAP) {
+        Ok(before) => Ok(Some(before)),
+        // The cache was cleared since: what moved is not known, and nothing is said.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => {
-            let message = format!("the branches before the job cannot be read: {error}");
-            return Err(Failure::new(Code::MeasureFailed, message));
+            let message = format!("what was before the job cannot be read: {error}");
+            Err(Failure::new(Code::MeasureFailed, message))
         }
+    };
+    let head = &measured.pin.identity.head;
+    let mut elsewhere = Vec::new();
+    if let Some(before) = kept(pin::BRANCHES)? {
+        elsewhere = branches::moved(&rim.git, &rim.repository, &before, head)?;
     }
+    if let Some(before) = kept(pin::LOOSE)? {
+        let heads = [&pinned.identity.head, head];
+        elsewhere.extend(loose::found(&rim.git, &rim.repository, &before, heads)?);
+    }
+    measured.elsewhere = elsewhere;
     Ok(measured)
 }

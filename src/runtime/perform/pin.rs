@@ -8,7 +8,7 @@ use crate::domain::id::RoundNumber;
 use crate::domain::identity::Pin;
 use crate::domain::job::Role;
 use crate::domain::run_spec::RunSpec;
-use crate::git::{branches, snapshot};
+use crate::git::{branches, loose, snapshot};
 use crate::runtime::rim::Rim;
 use crate::store::{Access, Folder};
 
@@ -21,16 +21,24 @@ pub(super) fn perform(
     let pin = snapshot::pin(&rim.git, &rim.repository, &rim.store, run, round, work)?;
     if let Some(role) = work.filter(|role| role.writes()) {
         let tips = branches::tips(&rim.git, &rim.repository)?;
-        let (folder, name) = tips_file(rim, run, round, role)?;
-        folder
-            .write(&name, &tips, Access::Private)
-            .map_err(|error| unwritable(&error))?;
+        let marks = loose::marks(&rim.git, &rim.repository)?;
+        let (folder, name) = before_file(rim, run, round, role)?;
+        for (kind, bytes) in [(BRANCHES, tips), (LOOSE, marks)] {
+            folder
+                .write(format!("{name}.{kind}"), &bytes, Access::Private)
+                .map_err(|error| unwritable(&error))?;
+        }
     }
     Ok(pin)
 }
 
-/// Where the branches are kept as they were before a step of work: a folder of ours and a name.
-pub(super) fn tips_file(
+/// The branches, as they were before a step of work.
+pub(super) const BRANCHES: &str = "branches";
+/// HEAD's commits and the stash, as they were before a step of work.
+pub(super) const LOOSE: &str = "loose";
+
+/// Where is kept how things were before a step of work: a folder of ours, and how names begin.
+pub(super) fn before_file(
     rim: &Rim,
     run: &RunSpec,
     round: RoundNumber,
@@ -40,7 +48,7 @@ pub(super) fn tips_file(
     let folder = Folder::open(&rim.cache)
         .and_then(|cache| cache.make_descend(&relative, Access::Private))
         .map_err(|error| unwritable(&error))?;
-    Ok((folder, format!("{round}-{}.branches", role.as_str())))
+    Ok((folder, format!("{round}-{}", role.as_str())))
 }
 
 fn unwritable(error: &std::io::Error) -> Failure {
