@@ -12,7 +12,11 @@
 
 mod support;
 
+#[path = "crash/alive.rs"]
+mod alive;
 #[path = "crash/kill.rs"]
 mod kill;
+#[path = "crash/promotion.rs"]
+mod promotion;
 #[path = "crash/scenario.rs"]
 mod scenario;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::adapter::{outcome, reset};
+use crate::agent::adapter::outcome;
 use crate::agent::arguments::{self, Placeholder};
 use crate::agent::dispatched::{Dispatched, shown};
 use crate::agent::environment::{Variables, is_passable, passed_on};
@@ -179,16 +179,12 @@ fn dispatched(
     secrets.taken_out_of_files(&[&done.stdout.path, &done.stderr.path]);
     let stderr_tail = secrets.taken_out_of_text(&shown(&done.stderr.last));
     let ended = limited(done.ended, &stderr_tail);
-    let reset = reset::of(&ended, None);
     Dispatched {
         ended,
         gone: done.gone,
         report,
         unusable,
-        spent: Spent {
-            reset,
-            ..Spent::default()
-        },
+        spent: Spent::default(),
         stderr_tail,
         confinement: folder.confinement(),
         stdout: Some(done.stdout),

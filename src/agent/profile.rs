@@ -6,7 +6,7 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::adapter::account::Account;
-use crate::agent::adapter::{outcome, reset};
+use crate::agent::adapter::outcome;
 use crate::agent::arguments::{self, Placeholder};
 use crate::agent::command::{self, Besides, Named};
 use crate::agent::dispatched::{Dispatched, shown};
@@ -296,8 +296,7 @@ fn read(
         | Ended::Lost
         | Ended::Interrupted) => other,
     };
-    let mut spent = spent(profile, &account, directory, continues);
-    spent.reset = reset::of(&ended, spent.reset);
+    let spent = spent(profile, &account, directory, continues);
     secrets.taken_out_of_files(&[&done.stdout.path, &done.stderr.path]);
     let report = account.final_message().map(String::into_bytes);
     let (report, unusable) = match report {

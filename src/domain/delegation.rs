@@ -209,6 +209,8 @@ impl Closed {
 pub const WALL_CLOCK_TIMEOUT: &str = "wall_clock_timeout";
 /// The reason of a job that could not be started.
 pub const NOT_STARTED: &str = "not_started";
+/// A limit of its provider ended its last dispatch: it waits to be dispatched again.
+pub const LIMITED: &str = "limit";
 /// The reason of a job whose end nobody saw.
 pub const LOST: &str = "end_not_seen";
 /// The reason of a job that was ended with the job inside which it was delegated.

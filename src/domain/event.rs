@@ -37,6 +37,9 @@ pub enum Event {
         /// What it is allowed from here on.
         #[serde(default, skip_serializing_if = "Allowed::is_nothing")]
         allowed: Allowed,
+        /// When the engine before it was last seen alive, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seen: Option<Timestamp>,
     },
     /// Input: somebody asked the run to stop.
     StopRequested {

@@ -69,14 +69,20 @@ pub enum Reset {
 
 /// The shortest and the longest time for which a limit is believed.
 const BELIEVED: (u64, u64) = (60, 604_800);
+/// How often one slot, step or job may come upon limits while the run waits in place.
+pub const PATIENCE: u32 = 24;
 /// The first wait where no time was told; each further one is twice as long, up to an hour.
 const FIRST_WAIT: u64 = 300;
 
 /// When the limit is lifted that ended a job, as its program told it.
 #[must_use]
 pub fn told(outcome: &JobOutcome) -> Option<Timestamp> {
-    Some(match outcome.spent.reset? {
-        Reset::In { seconds } => outcome.ended_at.plus_seconds(seconds),
+    told_at(outcome.spent.reset, outcome.ended_at)
+}
+
+fn told_at(reset: Option<Reset>, ended_at: Timestamp) -> Option<Timestamp> {
+    Some(match reset? {
+        Reset::In { seconds } => ended_at.plus_seconds(seconds),
         Reset::At { at } => at,
     })
 }
@@ -85,10 +91,15 @@ pub fn told(outcome: &JobOutcome) -> Option<Timestamp> {
 /// with how often there was one before.
 #[must_use]
 pub fn lifted_at(outcome: &JobOutcome, before: u32) -> Timestamp {
+    lifted_after(outcome.spent.reset, outcome.ended_at, before)
+}
+
+/// The same of anything that a limit ended.
+#[must_use]
+pub fn lifted_after(reset: Option<Reset>, ended_at: Timestamp, before: u32) -> Timestamp {
     let (shortest, longest) = BELIEVED;
-    let ended_at = outcome.ended_at;
     let grown = FIRST_WAIT << before.min(4);
-    let at = told(outcome).unwrap_or_else(|| ended_at.plus_seconds(grown.min(3600)));
+    let at = told_at(reset, ended_at).unwrap_or_else(|| ended_at.plus_seconds(grown.min(3600)));
     at.clamp(
         ended_at.plus_seconds(shortest),
         ended_at.plus_seconds(longest),

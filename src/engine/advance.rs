@@ -52,7 +52,7 @@ pub fn advance(state: &State) -> Option<Event> {
     }
     match hold::hold(state) {
         hold::Hold::Free => due,
-        hold::Hold::Waiting => None,
+        hold::Hold::Waiting => budget::held(state),
         hold::Hold::First(event) => Some(event),
     }
 }

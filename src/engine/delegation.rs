@@ -1,6 +1,6 @@
 //! Delegated jobs, as the journal tells them.
 
-use crate::domain::delegation::{Closed, Dispatch, DispatchOutcome, Fence, Submission};
+use crate::domain::delegation::{Closed, Dispatch, DispatchOutcome, Fence, LIMITED, Submission};
 use crate::domain::effect::Effect;
 use crate::domain::id::{JobId, LoopId};
 use crate::domain::isolation::EvidenceKind;
@@ -24,6 +24,10 @@ pub struct DelegationRecord {
     pub closed: Option<Closed>,
     /// What the newest dispatch waits for, where it said that it needs a permission.
     pub blocked: Option<String>,
+    /// How often a limit of its provider ended a dispatch.
+    pub limited: u32,
+    /// When such a limit is lifted.
+    pub limited_until: Option<Timestamp>,
 }
 
 /// Where a delegated job stands; the registry's words (row M-100).
@@ -46,6 +50,8 @@ impl DelegationRecord {
             dispatches: Vec::new(),
             closed: None,
             blocked: None,
+            limited: 0,
+            limited_until: None,
         }
     }
     /// The newest dispatch.
@@ -94,6 +100,11 @@ impl DelegationRecord {
 }
 
 impl DelegationRecord {
+    /// What keeps it from being dispatched.
+    fn held(&self) -> Option<String> {
+        let until = self.limited_until?;
+        (self.status() == JobStatus::Pending).then(|| format!("{LIMITED}: until {until}"))
+    }
     /// What is told of it.
     #[must_use]
     pub fn view(&self, run: LoopId) -> JobView {
@@ -108,7 +119,9 @@ impl DelegationRecord {
             detail: self
                 .closed
                 .as_ref()
-                .map_or_else(String::new, |closed| closed.detail().to_owned()),
+                .map(|closed| closed.detail().to_owned())
+                .or_else(|| self.held())
+                .unwrap_or_default(),
             over: !self.is_open(),
             attempt: self.newest().map_or(0, |newest| newest.attempt),
             budget: self.submission.budget,

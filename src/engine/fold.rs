@@ -51,8 +51,12 @@ pub fn fold(state: &mut State, event: &Event) {
         }
         Event::WaitEnded { effect } => drop(state.open.remove(effect)),
         Event::JobClosed { job, closed } => delegation::close(state, *job, closed.clone()),
-        Event::RunResumed { stamp, allowed } => {
-            let tries = budget::resumed(state, stamp, *allowed);
+        Event::RunResumed {
+            stamp,
+            allowed,
+            seen,
+        } => {
+            let tries = budget::resumed(state, stamp, *allowed, *seen);
             resumed(state, *stamp, tries);
         }
         Event::CostUntold { .. } => state.budget.untold_is_told = true,
@@ -151,6 +155,9 @@ fn resumed(state: &mut State, stamp: Stamp, tries: bool) {
     state.trees.clear();
     state.open.retain(|_, effect| effect.outlives_its_engine());
     work::resumed(state, tries);
+    if tries {
+        delegation::asked_again(state);
+    }
     let Phase::Round { stage, .. } = &mut state.phase else {
         return;
     };

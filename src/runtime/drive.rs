@@ -51,6 +51,9 @@ struct Performing {
 /// How often messages are looked for.
 const INBOX_POLL: Duration = Duration::from_millis(250);
 
+/// How often is noted that the engine lives: what a run that is taken up again is known to have run.
+const BEAT: Duration = Duration::from_secs(2);
+
 /// Drives a run from its first input to its end: everything is journaled before it is performed.
 ///
 /// # Errors
@@ -79,6 +82,8 @@ pub async fn drive(
     let mut watch = Watch::new(Arc::clone(&performing.rim));
     let mut poll = tokio::time::interval(INBOX_POLL);
     poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut beat = tokio::time::interval(BEAT);
+    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // Messages that lie there come before anything is performed.
     let mut inputs: Vec<Taken> = vec![Taken::alone(first)];
     inputs.extend(messages.read(state, observer));
@@ -116,6 +121,7 @@ pub async fn drive(
                     inputs.push(Taken::alone(InputKind::Done { effect, outcome }));
                     break inputs;
                 }
+                _ = beat.tick() => performing.rim.lock.beat(),
                 _ = poll.tick() => {
                     let mut read = messages.read(state, observer);
                     let silent = watch.look(state, tokio::time::Instant::now());

@@ -38,6 +38,7 @@ pub async fn cancel(
         state,
         InputKind::Resume {
             allowed: Allowed::default(),
+            seen: None,
         },
         observer,
     )?;

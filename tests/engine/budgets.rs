@@ -8,6 +8,7 @@ use run_loop::domain::effect::{Effect, Outcome};
 use run_loop::domain::event::Event;
 use run_loop::domain::job::Role;
 use run_loop::domain::limits::{Allowed, Limits};
+use run_loop::domain::time::{Stamp, Timestamp};
 use run_loop::engine::{State, fold};
 
 use crate::model;
@@ -133,4 +134,42 @@ proptest! {
             }
         }
     }
+}
+
+/// What a killed engine ran since its last event counts, as far as it was seen alive: never less than
+/// to that event, never more than to the moment at which the run goes on (issue 4).
+#[test]
+fn the_time_of_a_killed_engine_counts() {
+    let ran = |seen: Option<i64>| {
+        let mut state = State::default();
+        let at = |millis: i64| Stamp {
+            at: Timestamp::from_millis(millis),
+            seed: [0; 32],
+        };
+        let spec = Box::new(crate::delegations::world().spec());
+        let events = [
+            Event::RunStarted {
+                stamp: at(1_000),
+                spec,
+            },
+            Event::RunResumed {
+                stamp: at(3_000),
+                allowed: Allowed::default(),
+                seen: None,
+            },
+            Event::RunResumed {
+                stamp: at(60_000),
+                allowed: Allowed::default(),
+                seen: seen.map(Timestamp::from_millis),
+            },
+        ];
+        for event in &events {
+            fold(&mut state, event);
+        }
+        state.budget.ran
+    };
+    assert_eq!(ran(None), 0);
+    assert_eq!(ran(Some(23_000)), 20_000);
+    assert_eq!(ran(Some(10)), 0);
+    assert_eq!(ran(Some(900_000)), 57_000);
 }

@@ -9,7 +9,10 @@ use run_loop::domain::end::End;
 use run_loop::domain::event::{Event, StopCause};
 use run_loop::domain::id::{EffectId, JobId, MessageId};
 use run_loop::domain::job::Ended;
+use run_loop::domain::limits::{Allowed, Reset};
 use run_loop::domain::run_spec::RunSpec;
+use run_loop::domain::time::Timestamp;
+use run_loop::domain::trouble::Trouble;
 use run_loop::engine::{Input, InputKind, Refusal, State, Weight, check, fold, step, weigh};
 
 use crate::world::{Answer, SlotScript, World, delegated, helper, stamp, stored};
@@ -98,7 +101,7 @@ impl Run {
             spec.single = Some(submission(None));
         })
     }
-    fn input(&mut self, kind: InputKind) -> usize {
+    pub fn input(&mut self, kind: InputKind) -> usize {
         self.clock += 1;
         let stamp = stamp(self.clock);
         let events = step(&self.state, Input { stamp, kind });
@@ -471,4 +474,82 @@ fn every_prefix_resumes_to_the_same_end() {
             "cut {cut}: {end:?}"
         );
     }
+}
+
+/// A dispatch that a limit of its provider ended.
+pub fn limited_dispatch(seconds: u64) -> Outcome {
+    let ended = Ended::Failed {
+        code: 1,
+        trouble: Trouble::RateLimit,
+        message: "busy".to_owned(),
+    };
+    let Outcome::Delegated { mut outcome } = delegated(ended, false) else {
+        unreachable!()
+    };
+    outcome.spent.reset = Some(Reset::In { seconds });
+    Outcome::Delegated { outcome }
+}
+
+/// Issue 4.7: a limit is no error of a delegated job. A run that has nothing else to do is parked,
+/// and asks the same again when it is taken up.
+#[test]
+fn a_limit_parks_a_run_of_one_job() {
+    let mut run = Run::single();
+    let job = *run.state.delegations.keys().next().unwrap();
+    run.ends(job, limited_dispatch(7200));
+    assert_eq!(run.closed(job), None);
+    let until = run.state.parking.as_ref().unwrap().until.unwrap();
+    assert_eq!(until, Timestamp::from_millis(7_200_001));
+    while run.perform(|_| true) {}
+    assert!(run.state.suspended.is_some() && run.state.end().is_none());
+    let view = run.state.delegations[&job].view(run.state.run.as_ref().unwrap().loop_id);
+    assert!(view.detail.starts_with("limit: until "), "{}", view.detail);
+    run.input(InputKind::Resume {
+        allowed: Allowed::default(),
+        seen: None,
+    });
+    assert_eq!(run.fence(job).attempt, 2);
+    run.ends(job, delegated(Ended::Exited { code: 0 }, true));
+    assert!(matches!(run.into_end(), Some(End::Completed { .. })));
+}
+
+/// While its parent works the run waits in place, up to the moment at which the limit is lifted.
+#[test]
+fn a_limit_is_waited_for_while_the_parent_works() {
+    let (mut run, asked) = Run::reviewing();
+    let job = run.submit(Some(asked), Some(asked)).unwrap();
+    run.ends(job, limited_dispatch(60));
+    assert!(run.state.parking.is_none() && run.closed(job).is_none());
+    let is_timer = |effect: &Effect| effect.is_timer();
+    let (id, timer) = run.effect(is_timer).unwrap();
+    let Effect::Timer { until, .. } = timer else {
+        unreachable!()
+    };
+    assert_eq!(until, Timestamp::from_millis(60_001));
+    // Another one that is lifted earlier is woken for by itself.
+    run.clock = 70_000;
+    run.done(id, Outcome::TimerEnded { elapsed: true });
+    assert_eq!(run.fence(job).attempt, 2);
+    run.ends(job, delegated(Ended::Exited { code: 0 }, true));
+    assert!(matches!(run.closed(job), Some(Closed::Completed { .. })));
+}
+
+/// Patience ends: who meets a limit again and again fails by it.
+#[test]
+fn limits_without_end_end_the_job() {
+    let (mut run, asked) = Run::reviewing();
+    let job = run.submit(Some(asked), Some(asked)).unwrap();
+    for nth in 0..100 {
+        run.ends(job, limited_dispatch(60));
+        if run.closed(job).is_some() {
+            assert_eq!(nth, 24);
+            return;
+        }
+        // Only the first is still in force when it is told: the world's outcomes have one time.
+        run.clock = run.clock.max(60_001);
+        if let Some((id, _)) = run.effect(Effect::is_timer) {
+            run.done(id, Outcome::TimerEnded { elapsed: true });
+        }
+    }
+    panic!("it is asked for ever");
 }

@@ -9,11 +9,12 @@ use run_loop::domain::event::Event;
 use run_loop::domain::id::{EffectId, JobId, MessageId};
 use run_loop::domain::isolation::EvidenceKind;
 use run_loop::domain::job::{Ended, Job, JobOutcome, Reading, Role};
+use run_loop::domain::limits::Allowed;
 use run_loop::domain::slot::SlotName;
 use run_loop::domain::time::Timestamp;
-use run_loop::engine::{State, advance, fold};
+use run_loop::engine::{InputKind, State, advance, fold};
 
-use crate::delegations::{Run, submission, world};
+use crate::delegations::{Run, limited_dispatch, submission, world};
 use crate::world::{Motion, delegated, stamp};
 
 /// A run whose first round is void, with an open job that nobody is the parent of.
@@ -71,6 +72,25 @@ fn the_wait_is_bounded_and_not_paid_again() {
     assert_eq!((rounds(&run), wait(&run)), (2, None));
     assert_eq!(run.state.sub_jobs().unattributed, [job]);
     assert!(run.state.awaited.contains(&job));
+}
+
+/// A wait that was cut short since a job met a limit has not been paid: the run is parked, and waits
+/// again when it goes on (issue 4.7).
+#[test]
+fn a_round_waits_again_for_a_job_that_met_a_limit() {
+    let (mut run, job) = void_round(true);
+    run.ends(job, limited_dispatch(7200));
+    assert!(run.state.parking.is_some());
+    while run.perform(|_| true) {}
+    assert!(run.state.suspended.is_some());
+    run.input(InputKind::Resume {
+        allowed: Allowed::default(),
+        seen: None,
+    });
+    assert_eq!((rounds(&run), run.fence(job).attempt), (1, 2));
+    assert!(wait(&run).is_some());
+    run.ends(job, delegated(Ended::Exited { code: 0 }, true));
+    assert_eq!(rounds(&run), 2);
 }
 
 /// A run before its first round whose creator was asked and delegated these jobs.

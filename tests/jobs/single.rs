@@ -57,6 +57,31 @@ fn a_job_is_a_run_of_its_own() {
     bench.run(&["status"]).ends(0).says("completed");
 }
 
+/// Issue 4.7: a limit is no error of the job; the run of it is parked, and `resume` asks again.
+#[test]
+fn a_job_that_meets_a_limit_is_parked() {
+    let bench = Bench::new();
+    let met = quote(bench.repo.beside("met").to_str().unwrap()).clone();
+    let script = format!(
+        "cat > /dev/null; if [ ! -e {met} ]; then : > {met}; \
+         echo '429: retry after 7200 s' >&2; exit 75; fi; echo done"
+    );
+    let bench = bench
+        .spare("helper", &ScriptedAgent::with_script(script), "")
+        .ready();
+    let ran = submit(&bench, "Do it.\n", &[]);
+    ran.ends(75).with("RL0720").says("the delegated job");
+    let next = ran.next();
+    let next: Vec<&str> = next[1..].iter().map(String::as_str).collect();
+    assert_eq!(next[0], "resume");
+    let ran = bench.run(&next);
+    ran.ends(0);
+    assert_eq!(
+        row(&ran.stdout, "status"),
+        "completed (attempt 2, budget 3600 s)"
+    );
+}
+
 /// T-050, M-054: a prompt above one argument's 131,072 bytes arrives whole, and ends with the
 /// sentence that says how to delegate.
 #[test]

@@ -3,6 +3,8 @@
 //! Only what the program told as its error is read, never what it printed of files: a text under
 //! review may speak of limits as well (scenario H14).
 
+mod clock;
+
 use crate::domain::job::Ended;
 use crate::domain::limits::Reset;
 use crate::domain::time::Timestamp;
@@ -15,16 +17,23 @@ const SPANS: [&str; 5] = [
     "retry in ",
     "resets in ",
 ];
-/// Words that stand right before a moment.
-const MOMENTS: [&str; 3] = ["limit reached|", "resets at ", "try again at "];
+/// Words that stand right before a moment, or a time of the day.
+const MOMENTS: [&str; 5] = [
+    "limit reached|",
+    "resets at ",
+    "reset at ",
+    "resets ",
+    "try again at ",
+];
 
-/// When the limit is lifted that ended a job: as its program's events told, else as its words do.
+/// When the limit is lifted that ended a job, about `now`: as its program's events told, else as its
+/// words do.
 #[must_use]
-pub fn of(ended: &Ended, told: Option<Reset>) -> Option<Reset> {
+pub fn of(ended: &Ended, told: Option<Reset>, now: Timestamp) -> Option<Reset> {
     match ended {
         Ended::Failed {
             trouble, message, ..
-        } if trouble.is_limit() => told.or_else(|| said(message)),
+        } if trouble.is_limit() => told.or_else(|| said(message, now)),
         Ended::Failed { .. }
         | Ended::Exited { .. }
         | Ended::Signalled { .. }
@@ -36,13 +45,16 @@ pub fn of(ended: &Ended, told: Option<Reset>) -> Option<Reset> {
     }
 }
 
-/// What a message says of when the limit is lifted.
+/// What a message of `now` says of when the limit is lifted.
 #[must_use]
-pub fn said(message: &str) -> Option<Reset> {
+pub fn said(message: &str, now: Timestamp) -> Option<Reset> {
     let message = message.to_lowercase();
     let after = |words: &&str| message.split_once(*words).map(|(_, rest)| rest);
-    let mut moments = MOMENTS.iter().filter_map(after);
-    if let Some(at) = moments.find_map(moment) {
+    let moments = || MOMENTS.iter().filter_map(after);
+    let at = moments()
+        .find_map(moment)
+        .or_else(|| moments().find_map(|text| clock::next(text, now)));
+    if let Some(at) = at {
         return Some(Reset::At { at });
     }
     let mut spans = SPANS.iter().filter_map(after);
@@ -127,7 +139,10 @@ mod tests {
         let at = |seconds: i64| Reset::At {
             at: Timestamp::from_millis(seconds * 1000),
         };
+        // 2025-11-29 20:00 in UTC, a Saturday; 21:00 in Berlin and noon in Los Angeles.
+        let now = Timestamp::from_millis(1_764_446_400_000);
         let within = |seconds| Reset::In { seconds };
+        let hours = |hours: i64| Some(at(1_764_446_400 + hours * 3600));
         for (said_so, wanted) in [
             (
                 "Claude AI usage limit reached|1764446400",
@@ -152,8 +167,30 @@ mod tests {
             ("resets at noon", None),
             ("try again in a minute", None),
             ("limit reached|12", None),
+            ("session limit \u{b7} resets 11pm (Europe/Berlin)", hours(2)),
+            (
+                "Your limit will reset at 3pm (America/Los_Angeles).",
+                hours(3),
+            ),
+            ("resets 8pm (Europe/Berlin)", hours(23)),
+            // What is right now is over, and means the next day.
+            ("resets at 8 PM UTC", hours(24)),
+            ("try again at 21:00 UTC.", hours(1)),
+            ("resets 12am (UTC)", hours(4)),
+            ("resets 12:00pm (UTC)", hours(16)),
+            // Whose three o'clock?
+            ("resets 3pm", None),
+            ("try again at 14:05.", None),
+            ("resets 3pm (Middle/Earth)", None),
+            ("resets 3pm (PST)", None),
+            ("try again at Dec 3rd, 2025 3:15 PM (UTC)", None),
+            ("resets 25:00 UTC", None),
+            ("resets 13pm (UTC)", None),
+            ("resets 0am (UTC)", None),
+            ("resets 12:61 UTC", None),
+            ("resets 3 (UTC)", None),
         ] {
-            assert_eq!(said(said_so), wanted, "{said_so}");
+            assert_eq!(said(said_so, now), wanted, "{said_so}");
         }
     }
 }

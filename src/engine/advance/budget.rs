@@ -48,7 +48,7 @@ pub(super) fn allows(state: &State, role: Role, agent: Option<&Agent>) -> bool {
 /// What follows when nothing is due and nothing is under way: what is due is held, so the run is
 /// put aside.
 pub(super) fn held(state: &State) -> Option<Event> {
-    if !state.is_undecided() || state.open.values().any(|effect| !effect.is_timer()) {
+    if !state.is_undecided() || !limit::is_idle(state) {
         return None;
     }
     // The lowest of all bounds: something is held, or more would be due.

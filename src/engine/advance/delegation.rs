@@ -9,7 +9,7 @@ use crate::domain::failure::Failure;
 use crate::domain::id::JobId;
 use crate::domain::job::Role;
 use crate::domain::run_spec::RunSpec;
-use crate::engine::advance::{budget, request};
+use crate::engine::advance::{budget, limit, request};
 use crate::engine::delegation::{DelegationRecord, JobStatus, Root};
 use crate::engine::state::State;
 
@@ -30,6 +30,9 @@ pub(super) fn next(state: &State) -> Option<Event> {
             });
         }
         match record.status() {
+            JobStatus::Pending if limit::holds(state, record.limited_until) => {
+                limit::wake(state, record.limited_until?)
+            }
             JobStatus::Pending => dispatch(state, record),
             JobStatus::Running | JobStatus::Closed => None,
         }

@@ -6,16 +6,14 @@ use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::job::JobOutcome;
-use crate::domain::limits::{lifted_at, told};
+use crate::domain::limits::{PATIENCE, lifted_at, told};
 use crate::domain::slot::Slot;
 use crate::domain::time::Timestamp;
 use crate::engine::advance::request;
+use crate::engine::delegation::JobStatus;
 use crate::engine::review::{SlotProgress, SlotReview};
 use crate::engine::state::{Phase, Stage, State};
 use crate::engine::work::WorkStage;
-
-/// How often one slot or step may come upon limits while the run waits in place.
-const PATIENCE: u32 = 24;
 
 /// A slot's agent is at its limit: a fallback that was not asked yet is asked instead; without one,
 /// whoever may be asked first.
@@ -70,9 +68,7 @@ pub(super) fn holds(state: &State, until: Option<Timestamp>) -> bool {
 pub(super) fn held(state: &State) -> Option<Event> {
     let held = nearest(state)?;
     if waits(state, &held) {
-        let (of, until) = (Timer::Limit, held.until);
-        let timer = Effect::Timer { of, until };
-        return (!state.has_timer(of)).then(|| request(state, timer));
+        return timer(state, held.until);
     }
     let run = state.run.as_ref()?.loop_id.to_string();
     let Held { who, until, .. } = held;
@@ -84,6 +80,42 @@ pub(super) fn held(state: &State) -> Option<Event> {
     })
 }
 
+/// What wakes the run when a limit is lifted while others work.
+pub(super) fn wake(state: &State, until: Timestamp) -> Option<Event> {
+    (!is_idle(state)).then(|| timer(state, until))?
+}
+
+/// Whether nobody works: nothing is under way but waits.
+pub(super) fn is_idle(state: &State) -> bool {
+    let mut open = state.open.values();
+    open.all(|effect| effect.is_timer() || matches!(effect, Effect::AwaitJobs { .. }))
+}
+
+/// A timer up to this moment, where none ends before.
+fn timer(state: &State, wanted: Timestamp) -> Option<Event> {
+    let mut open = state.open.values();
+    let is_there = open.any(|effect| match effect {
+        Effect::Timer {
+            of: Timer::Limit,
+            until,
+        } => *until <= wanted,
+        Effect::Timer {
+            of: Timer::MaxWall, ..
+        }
+        | Effect::Pin { .. }
+        | Effect::MakeEvidence { .. }
+        | Effect::OpenTree { .. }
+        | Effect::RunJob { .. }
+        | Effect::Delegate { .. }
+        | Effect::AwaitJobs { .. }
+        | Effect::Measure { .. }
+        | Effect::Promote { .. }
+        | Effect::Release => false,
+    });
+    let (of, until) = (Timer::Limit, wanted);
+    (!is_there).then(|| request(state, Effect::Timer { of, until }))
+}
+
 /// Who may be asked first, and when.
 struct Held {
     until: Timestamp,
@@ -92,6 +124,22 @@ struct Held {
 }
 
 fn nearest(state: &State) -> Option<Held> {
+    let delegated = state.delegations.values().filter_map(|record| {
+        let until = record.limited_until?;
+        let waits = record.status() == JobStatus::Pending && holds(state, Some(until));
+        waits.then(|| Held {
+            until,
+            who: format!("the delegated job {}", record.id),
+            limited: record.limited,
+        })
+    });
+    delegated
+        .chain(nearest_own(state))
+        .min_by_key(|held| held.until)
+}
+
+/// The same of the loop's own jobs.
+fn nearest_own(state: &State) -> Option<Held> {
     match &state.phase {
         Phase::Round { stage, .. } => {
             let Stage::Reviewing { review } = &**stage else {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::domain::limits::Allowed;
 use crate::domain::run_spec::RunSpec;
-use crate::domain::time::Stamp;
+use crate::domain::time::{Stamp, Timestamp};
 use crate::engine::state::State;
 
 pub(super) fn started(state: &mut State, stamp: &Stamp, run: &Arc<RunSpec>) {
@@ -12,17 +12,23 @@ pub(super) fn started(state: &mut State, stamp: &Stamp, run: &Arc<RunSpec>) {
     state.budget.since = Some(stamp.at);
 }
 
-/// An engine takes the run up again: its time goes on where the newest input left it, since nothing
-/// tells how long a dead engine ran after that.
+/// An engine takes the run up again: its time goes on where the newest input left it, or where the
+/// engine before it was last seen alive. That is never more than the time that has passed since.
 ///
 /// Gives whether agents that met a limit are asked again at once: who takes up a run that does not
 /// wait, or that was parked, wants to know whether the limit still holds.
-pub(super) fn resumed(state: &mut State, stamp: &Stamp, allowed: Allowed) -> bool {
+pub(super) fn resumed(
+    state: &mut State,
+    stamp: &Stamp,
+    allowed: Allowed,
+    seen: Option<Timestamp>,
+) -> bool {
     let parking = state.parking.take();
     let parked = parking.is_some_and(|parking| parking.until.is_some());
     let budget = &mut state.budget;
     if let (Some(since), Some(last)) = (budget.since, state.stamp) {
-        let ran = last.at.as_millis().saturating_sub(since.as_millis());
+        let alive = seen.map_or(last.at, |seen| seen.min(stamp.at).max(last.at));
+        let ran = alive.as_millis().saturating_sub(since.as_millis());
         budget.ran = budget.ran.saturating_add(ran.max(0));
     }
     budget.since = Some(stamp.at);

@@ -6,6 +6,7 @@ use crate::domain::delegation::{
 };
 use crate::domain::id::{JobId, MessageId};
 use crate::domain::job::Ended;
+use crate::domain::limits::{PATIENCE, lifted_after};
 use crate::domain::time::Stamp;
 use crate::engine::delegation::DelegationRecord;
 use crate::engine::state::State;
@@ -48,6 +49,7 @@ pub(super) fn requested(
             if let Some(record) = state.delegations.get_mut(job) {
                 record.closed = None;
                 record.blocked = None;
+                record.limited_until = None;
             }
             *job
         }
@@ -94,8 +96,22 @@ pub(super) fn ended(state: &mut State, dispatch: &Dispatch, outcome: &DispatchOu
     if let Some((_, place)) = place {
         *place = Some(outcome.clone());
     }
+    if outcome.gone && outcome.ended.is_limit() && record.limited < PATIENCE {
+        // Nobody's failure: it is dispatched again when the limit is lifted.
+        let (reset, ended_at) = (outcome.spent.reset, outcome.ended_at);
+        record.limited_until = Some(lifted_after(reset, ended_at, record.limited));
+        record.limited += 1;
+        return;
+    }
     if let Some(closed) = closed_by(outcome) {
         close(state, dispatch.job, closed);
+    }
+}
+
+/// Whoever takes a run up again wants to know whether limits still hold.
+pub(super) fn asked_again(state: &mut State) {
+    for record in state.delegations.values_mut() {
+        record.limited_until = None;
     }
 }
 

@@ -1,7 +1,7 @@
 //! Folding effects: their request, and their outcome.
 
 use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome, Timer};
-use crate::domain::id::EffectId;
+use crate::domain::id::{EffectId, JobId};
 use crate::domain::identity::Remeasured;
 use crate::engine::fold::round::{
     gathered, job_ended, pinned, promote_requested, set_stage, with_review, with_slot,
@@ -95,7 +95,7 @@ pub(super) fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             let result = result.clone();
             with_review(state, |review| Stage::Promoted { review, result });
         }
-        (Effect::AwaitJobs { .. }, Outcome::JobsAwaited) => {}
+        (Effect::AwaitJobs { jobs, .. }, Outcome::JobsAwaited) => waited(state, jobs),
         (Effect::Timer { of, .. }, Outcome::TimerEnded { elapsed }) => match of {
             Timer::MaxWall => state.budget.time_is_spent |= *elapsed,
             // Whether the limit still holds is asked of the moment itself.
@@ -127,6 +127,13 @@ pub(super) fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             state,
             format!("effect {} came back as something else", id.0),
         ),
+    }
+}
+
+/// A wait is over. One that was cut short has not been paid.
+fn waited(state: &mut State, jobs: &[JobId]) {
+    if state.is_being_put_aside() {
+        state.awaited.retain(|job| !jobs.contains(job));
     }
 }
 

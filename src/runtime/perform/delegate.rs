@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::adapter::reset;
 use crate::agent::command::{self, Named};
 use crate::agent::dispatched::Dispatched;
 use crate::agent::job_folder::JobFolder;
@@ -16,6 +17,7 @@ use crate::domain::failure::Failure;
 use crate::domain::isolation::Isolation;
 use crate::domain::job::Ended;
 use crate::domain::run_spec::RunSpec;
+use crate::domain::spent::Spent;
 use crate::engine::{DelegationRecord, State};
 use crate::runtime::clock;
 use crate::runtime::perform::job::left_until;
@@ -56,14 +58,18 @@ pub(super) async fn perform(
         // What cannot be kept was not done.
         Some(Err(failure)) => (Ended::NotStarted { failure }, None),
     };
+    let ended_at = clock::now();
     DispatchOutcome {
+        spent: Spent {
+            reset: reset::of(&ended, done.spent.reset, ended_at),
+            ..done.spent
+        },
         ended,
         gone: done.gone,
         report,
-        spent: done.spent,
         unusable: done.unusable,
         started_at,
-        ended_at: clock::now(),
+        ended_at,
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::adapter::reset;
 use crate::agent::dispatched::Dispatched;
 use crate::agent::human::{self, Console, Question};
 use crate::agent::job_folder::JobFolder;
@@ -104,15 +105,19 @@ pub(super) async fn perform(
             Err(failure) => (Ended::NotStarted { failure }, None, answer.reading),
         },
     };
+    let ended_at = clock::now();
     JobOutcome {
+        spent: Spent {
+            reset: reset::of(&ended, answer.spent.reset, ended_at),
+            ..answer.spent
+        },
         ended,
         report,
         prompt: answer.prompt,
         reading,
-        spent: answer.spent,
         confinement: answer.confinement,
         started_at,
-        ended_at: clock::now(),
+        ended_at,
     }
 }
 

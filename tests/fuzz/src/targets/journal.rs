@@ -56,6 +56,7 @@ fn seeds() -> Vec<Vec<u8>> {
         Event::RunResumed {
             stamp,
             allowed: run_loop::domain::limits::Allowed::default(),
+            seen: None,
         },
         Event::StopRequested {
             stamp,
