@@ -12,3 +12,5 @@ mod support;
 mod counts;
 #[path = "scale/rounds.rs"]
 mod rounds;
+#[path = "scale/together.rs"]
+mod together;

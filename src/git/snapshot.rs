@@ -127,8 +127,8 @@ impl Pinning<'_> {
     pub(crate) fn take(&self, pinned: Option<&Pin>) -> Result<Pin, Failure> {
         self.store.refresh(self.repo)?;
         let mut last = String::new();
-        for _ in 0..TRIES {
-            match self.attempt(pinned) {
+        for left in (0..TRIES).rev() {
+            match self.attempt(pinned, left) {
                 Ok(pin) => return Ok(pin),
                 Err(Meaning::Refused(failure)) => return Err(failure),
                 Err(Meaning::Unquiet(what)) => last = what,
@@ -137,7 +137,7 @@ impl Pinning<'_> {
         Err(not_quiet(&self.repo.source_root, &last))
     }
 
-    fn attempt(&self, pinned: Option<&Pin>) -> Result<Pin, Meaning> {
+    fn attempt(&self, pinned: Option<&Pin>, left: u32) -> Result<Pin, Meaning> {
         let (git, repo, spec) = (self.git, self.repo, self.spec);
         if !spec.allow_in_progress {
             operation_in_progress(git, repo)?;
@@ -167,6 +167,12 @@ impl Pinning<'_> {
                 Ok(tree.clone())
             }
         };
+        let before = pinned.map(|pin| &pin.tripwire);
+        let tripwire = tripwire::read(repo, &facts, &config, index, spec, before)?;
+        // Another run writes its manifest before its journal says so.
+        if left > 0 && before.is_some_and(|before| before.manifests != tripwire.manifests) {
+            return Err(Meaning::Unquiet("the approval manifests moved".to_owned()));
+        }
         let dirty = tree != facts.head_tree;
         let snapshot = if dirty {
             write(git, self.store, &tree, &facts.head, &objects.head_time)?
@@ -182,7 +188,7 @@ impl Pinning<'_> {
                 tree,
             },
             snapshot,
-            tripwire: tripwire::read(repo, &facts, &config, index, spec)?,
+            tripwire,
             base_tip: facts.tip,
             branch: facts.branch,
             commits: base.commits,

@@ -1,5 +1,7 @@
 //! What no job may touch, as digests (design, section 6).
 
+mod published;
+
 use std::ffi::OsString;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -21,13 +23,15 @@ use crate::git::facts::Facts;
 use crate::git::repository::Repository;
 use crate::store::folder::TEMPORARY;
 
-/// Reads the tripwire of a run; `index` is the digest that the capture took.
+/// Reads the tripwire of a run; `index` is the digest that the capture took, `before` the tripwire that
+/// it is compared with.
 pub(crate) fn read(
     repo: &Repository,
     facts: &Facts,
     config: &GitConfig,
     index: Digest,
     spec: &RunSpec,
+    before: Option<&Tripwire>,
 ) -> Result<Tripwire, Failure> {
     let failed = |error| Failure::from(Error::Io(error));
     let digest = |places: &[&Path]| digest(places).map_err(failed);
@@ -40,6 +44,14 @@ pub(crate) fn read(
     let approvals = Path::new(&spec.control_root)
         .join(&spec.reports)
         .join(layout::APPROVALS);
+    let ours = layout::manifest_name(spec.loop_id);
+    let mut manifests = others(&approvals, &[&ours]).map_err(failed)?;
+    if let Some(before) = before
+        && before.manifests != manifests
+        && published::since(repo, &approvals, &ours, &before.manifests)?
+    {
+        manifests = before.manifests.clone();
+    }
     Ok(Tripwire {
         head_ref: facts
             .branch
@@ -50,16 +62,16 @@ pub(crate) fn read(
         hooks: digest(&hooks)?,
         info: digest(&[&shared, &own])?,
         index,
-        manifests: others(&approvals, &layout::manifest_name(spec.loop_id)).map_err(failed)?,
+        manifests,
     })
 }
 
-/// The digest of the manifests of other runs.
+/// The digest of the manifests, without those that are named.
 ///
 /// A run that died while it promoted finds its own when it goes on. What lies there under its name
 /// approves nothing: promotion compares it byte by byte, and the gate asks the journal. Neither
 /// counts that the folder was made for it, nor what a write that broke off left.
-fn others(approvals: &Path, own: &str) -> io::Result<Digest> {
+fn others(approvals: &Path, without: &[&str]) -> io::Result<Digest> {
     let names = match fs_err::symlink_metadata(approvals) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(error),
@@ -69,7 +81,7 @@ fn others(approvals: &Path, own: &str) -> io::Result<Digest> {
     let mut hasher = Sha256::new();
     for name in names {
         let shown = name.to_string_lossy();
-        if shown != own && !shown.starts_with(TEMPORARY) {
+        if !without.contains(&&*shown) && !shown.starts_with(TEMPORARY) {
             field(&mut hasher, name.as_bytes());
             feed(&mut hasher, &approvals.join(&name))?;
         }
