@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::needed::repository_of;
-use super::{check_ours, lock_file, set_aside};
+use super::place::{check_ours, lock_file, set_aside};
 use crate::domain::failure::Failure;
 use crate::git::review_tree::folder::{Folder, is_folder};
 use crate::git::{Error, store};

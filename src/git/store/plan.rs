@@ -1,0 +1,191 @@
+//! What the store of a repository must look like, whether one does, and making it.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use super::place::{check_ours, unusable};
+use crate::domain::failure::Failure;
+use crate::git::config::GitConfig;
+use crate::git::error::{Error, shown};
+use crate::git::program::Git;
+use crate::git::repository::{ObjectFormat, Repository};
+
+/// What a store turned out to be.
+pub(super) enum State {
+    Sound,
+    Missing,
+    Damaged(String),
+}
+
+/// What the store of a repository must look like.
+pub(super) struct Plan {
+    format: ObjectFormat,
+    config: Vec<u8>,
+    /// Whether objects may be missing.
+    pub(super) promisor: bool,
+}
+
+impl Plan {
+    /// What it must be for a repository.
+    pub(super) fn of(git: &Git, repo: &Repository) -> Result<Self, Failure> {
+        let config = GitConfig::read(&git.on(&repo.common_dir))?;
+        let remotes = promisor_settings(&config);
+        let promisor = !remotes.is_empty();
+        let mut text = Vec::new();
+        let partial = config.last("extensions.partialclone");
+        let extended = partial.is_some() || repo.object_format == ObjectFormat::Sha256;
+        let version = u8::from(extended);
+        text.extend_from_slice(
+            format!(
+                "[core]\n\trepositoryformatversion = {version}\n\tfilemode = true\n\tbare = true\n"
+            )
+            .as_bytes(),
+        );
+        if extended {
+            text.extend_from_slice(b"[extensions]\n");
+            if repo.object_format == ObjectFormat::Sha256 {
+                text.extend_from_slice(b"\tobjectformat = sha256\n");
+            }
+            if let Some(remote) = partial {
+                text.extend_from_slice(b"\tpartialclone = ");
+                quote(&mut text, remote);
+                text.push(b'\n');
+            }
+        }
+        text.extend_from_slice(&remotes);
+        Ok(Self {
+            format: repo.object_format,
+            config: text,
+            promisor,
+        })
+    }
+
+    /// Whether the store at `git_dir` can be used; one that is not ours is refused.
+    pub(super) fn examine(&self, git: &Git, git_dir: &Path) -> Result<State, Failure> {
+        match fs_err::symlink_metadata(git_dir) {
+            Ok(_) => check_ours(git_dir)?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(State::Missing);
+            }
+            Err(error) => return Err(unusable(git_dir, error)),
+        }
+        let is_folder = |name: &str| {
+            fs_err::symlink_metadata(git_dir.join(name)).is_ok_and(|meta| meta.is_dir())
+        };
+        let folders = [
+            "objects",
+            "objects/info",
+            "objects/pack",
+            "refs",
+            "run-loop-tmp",
+        ];
+        if let Some(name) = folders.iter().find(|name| !is_folder(name)) {
+            return Ok(State::Damaged(format!("no folder {name}")));
+        }
+        for (name, bytes) in [("HEAD", HEAD), ("config", self.config.as_slice())] {
+            if !fs_err::read(git_dir.join(name)).is_ok_and(|found| found == bytes) {
+                return Ok(State::Damaged(format!("its {name} is not as it was made")));
+            }
+        }
+        Ok(match self.complaint(git, git_dir)? {
+            None => State::Sound,
+            Some(what) => State::Damaged(what),
+        })
+    }
+
+    /// What git says when it looks for an object that exists nowhere, and so opens every pack.
+    pub(super) fn complaint(&self, git: &Git, git_dir: &Path) -> Result<Option<String>, Failure> {
+        if self.promisor && git.version() < (2, 45) {
+            // An older git would ask the network for the object.
+            return Ok(None);
+        }
+        let nowhere = match self.format {
+            ObjectFormat::Sha1 => "1".repeat(40),
+            ObjectFormat::Sha256 => "1".repeat(64),
+        };
+        let command = git
+            .on(git_dir)
+            // Missing objects must not be fetched for this question.
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .args([
+                "-c",
+                "extensions.partialClone=",
+                "cat-file",
+                "--batch-check",
+            ])
+            .stdin(format!("{nowhere}\n"));
+        match crate::git::program::finish(&command) {
+            Ok(answer) if answer == format!("{nowhere} missing\n").as_bytes() => Ok(None),
+            Ok(answer) => Ok(Some(shown(&answer))),
+            Err(error @ (Error::Failed { .. } | Error::Complained { .. })) => {
+                Ok(Some(error.to_string()))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Makes it, whole or not at all.
+    pub(super) fn build(&self, git_dir: &Path) -> Result<(), Failure> {
+        let work = || -> std::io::Result<()> {
+            // Whole or not at all: made under another name, then moved.
+            let parent = git_dir.parent().unwrap_or(git_dir);
+            let fresh = tempfile::Builder::new()
+                .prefix("new-")
+                .permissions(std::fs::Permissions::from_mode(0o700))
+                .tempdir_in(parent)?;
+            for name in [
+                "objects/info",
+                "objects/pack",
+                "refs/heads",
+                "refs/tags",
+                "run-loop-tmp",
+            ] {
+                DirBuilder::new()
+                    .mode(0o700)
+                    .recursive(true)
+                    .create(fresh.path().join(name))?;
+            }
+            fs_err::write(fresh.path().join("HEAD"), HEAD)?;
+            fs_err::write(fresh.path().join("config"), &self.config)?;
+            fs_err::rename(fresh.path(), git_dir)?;
+            // It is the store now, no longer a temporary folder.
+            let _moved = fresh.keep();
+            Ok(())
+        };
+        work().map_err(|error| unusable(git_dir, error))
+    }
+}
+
+const HEAD: &[u8] = b"ref: refs/heads/none\n";
+
+/// What makes a remote a promisor: without it, git calls its missing objects damage.
+fn promisor_settings(config: &GitConfig) -> Vec<u8> {
+    let mut text = Vec::new();
+    for remote in config.subsections("remote", &["promisor", "partialclonefilter"]) {
+        text.extend_from_slice(b"[remote ");
+        quote(&mut text, remote.as_bytes());
+        text.extend_from_slice(b"]\n");
+        for key in ["url", "promisor", "partialclonefilter"] {
+            if let Some(value) = config.last(&format!("remote.{remote}.{key}")) {
+                text.extend_from_slice(format!("\t{key} = ").as_bytes());
+                quote(&mut text, value);
+                text.push(b'\n');
+            }
+        }
+    }
+    text
+}
+
+/// A value in the configuration's own quotes.
+fn quote(text: &mut Vec<u8>, value: &[u8]) {
+    text.push(b'"');
+    for byte in value {
+        match byte {
+            b'"' | b'\\' => text.extend_from_slice(&[b'\\', *byte]),
+            b'\n' => text.extend_from_slice(b"\\n"),
+            other => text.push(*other),
+        }
+    }
+    text.push(b'"');
+}
