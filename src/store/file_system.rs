@@ -1,7 +1,10 @@
 //! What kind of file system a path lies on, as far as locks and space depend on it.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::path::Path;
+
+use rustix::fs::{StatFs, StatVfs};
 
 /// Magic numbers of file systems, their names, and whether other machines may see them: locks on
 /// those may end at this machine.
@@ -46,13 +49,23 @@ impl FileSystem {
     /// When it cannot be asked.
     pub fn of(path: &Path) -> io::Result<Self> {
         let system = rustix::fs::statfs(path)?;
+        Ok(Self::new(&system, &rustix::fs::statvfs(path)?))
+    }
+    /// The file system of something that is open.
+    ///
+    /// # Errors
+    /// When it cannot be asked.
+    pub fn of_open(fd: impl AsFd) -> io::Result<Self> {
+        let system = rustix::fs::fstatfs(&fd)?;
+        Ok(Self::new(&system, &rustix::fs::fstatvfs(&fd)?))
+    }
+    fn new(system: &StatFs, space: &StatVfs) -> Self {
         let magic = u64::try_from(system.f_type).unwrap_or(0) & 0xFFFF_FFFF;
         let known = KNOWN.iter().find(|(known, _, _)| *known == magic);
-        let space = rustix::fs::statvfs(path)?;
-        Ok(Self {
+        Self {
             name: known.map(|(_, name, _)| *name),
             is_shared: known.is_some_and(|(_, _, shared)| *shared),
             available: space.f_bavail.saturating_mul(space.f_frsize),
-        })
+        }
     }
 }

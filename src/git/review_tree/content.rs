@@ -119,19 +119,33 @@ impl Content {
         let separator: &[u8] = if folder.is_empty() { b"" } else { b"/" };
         RepoPath::new([folder, separator, name].concat())
     }
-    /// Takes over what is known of the entries that another tree has just so; the rest is `None`.
-    pub(super) fn carried<T>(&self, other: &Self, known: Vec<T>) -> Vec<Option<T>> {
-        let mut theirs = other.entries.iter().zip(known).peekable();
-        let of = |entry: &Entry| {
-            let path = self.path(entry);
-            while theirs
-                .next_if(|(their, _)| other.path(their) < path)
-                .is_some()
-            {}
-            let (their, known) = theirs.next_if(|(their, _)| other.path(their) == path)?;
-            (their.kind == entry.kind && their.id == entry.id).then_some(known)
-        };
-        self.entries.iter().map(of).collect()
+    /// Takes over what is known of the entries that another tree has just so (the rest is `None`),
+    /// and says which entries of the other are not taken over.
+    pub(super) fn carried<T>(
+        &self,
+        other: &Self,
+        known: Vec<T>,
+        is_good: impl Fn(&T) -> bool,
+    ) -> (Vec<Option<T>>, Vec<usize>) {
+        let mut carried: Vec<Option<T>> = Vec::new();
+        carried.resize_with(self.entries.len(), || None);
+        let mut gone = Vec::new();
+        let mut at = 0;
+        for (number, (their, known)) in other.entries.iter().zip(known).enumerate() {
+            let path = other.path(their);
+            while self.entries.get(at).is_some_and(|e| self.path(e) < path) {
+                at += 1;
+            }
+            let is_same = self.entries.get(at).is_some_and(|entry| {
+                self.path(entry) == path && their.kind == entry.kind && their.id == entry.id
+            });
+            if is_same && is_good(&known) {
+                carried[at] = Some(known);
+            } else {
+                gone.push(number);
+            }
+        }
+        (carried, gone)
     }
 }
 

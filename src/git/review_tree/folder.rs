@@ -11,6 +11,8 @@ use rustix::fs::{
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use crate::store::file_system::FileSystem;
+
 /// Which folder it is, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,14 +35,6 @@ impl Place {
         let (seconds, nanos) = self.born.unwrap_or_default();
         format!("{:x}.{:x}.{seconds}.{nanos}", self.device, self.inode)
     }
-    fn of(fd: &OwnedFd) -> io::Result<Self> {
-        let stat = rustix::fs::fstat(fd)?;
-        Ok(Self {
-            device: stat.st_dev,
-            inode: stat.st_ino,
-            born: born(fd),
-        })
-    }
 }
 
 #[cfg(target_os = "linux")]
@@ -60,7 +54,8 @@ fn born(_: &OwnedFd) -> Option<(i64, u32)> {
 #[derive(Debug)]
 pub(crate) struct Folder {
     fd: OwnedFd,
-    place: Place,
+    device: Dev,
+    inode: u64,
 }
 
 const OPEN: OFlags = OFlags::RDONLY
@@ -79,19 +74,20 @@ impl Folder {
     /// Opens a folder in this one, and gives its owner the rights to work in it.
     pub(crate) fn open_in(&self, name: &CStr) -> io::Result<Self> {
         let opened = rustix::fs::openat(&self.fd, name, OPEN, Mode::empty());
-        let folder = match opened {
-            Ok(fd) => Self::new(fd)?,
+        let fd = match opened {
+            Ok(fd) => fd,
             Err(Errno::ACCESS) => {
                 self.unlock(name)?;
-                Self::new(rustix::fs::openat(&self.fd, name, OPEN, Mode::empty())?)?
+                rustix::fs::openat(&self.fd, name, OPEN, Mode::empty())?
             }
             Err(error) => return Err(error.into()),
         };
-        let mode = Mode::from_raw_mode(rustix::fs::fstat(&folder.fd)?.st_mode);
+        let stat = rustix::fs::fstat(&fd)?;
+        let mode = Mode::from_raw_mode(stat.st_mode);
         if !mode.contains(Mode::RWXU) {
-            rustix::fs::fchmod(&folder.fd, mode | Mode::RWXU)?;
+            rustix::fs::fchmod(&fd, mode | Mode::RWXU)?;
         }
-        Ok(folder)
+        Ok(Self::of(fd, &stat))
     }
     /// Gives the owner rights to a folder that cannot even be opened; by its descriptor, since a
     /// change by name would follow a link.
@@ -102,21 +98,29 @@ impl Folder {
         Ok(rustix::fs::chmod(path, Mode::RWXU)?)
     }
     fn new(fd: OwnedFd) -> io::Result<Self> {
-        let place = Place::of(&fd)?;
-        Ok(Self { fd, place })
+        let stat = rustix::fs::fstat(&fd)?;
+        Ok(Self::of(fd, &stat))
+    }
+    fn of(fd: OwnedFd, stat: &Stat) -> Self {
+        let (device, inode) = (stat.st_dev, stat.st_ino);
+        Self { fd, device, inode }
     }
     /// Which folder this is.
     pub(crate) fn place(&self) -> Place {
-        self.place
+        Place {
+            device: self.device,
+            inode: self.inode,
+            born: born(&self.fd),
+        }
     }
     /// Whether something in it lies on the same file system.
     pub(crate) fn shares_device(&self, stat: &Stat) -> bool {
-        self.place.device == stat.st_dev
+        self.device == stat.st_dev
     }
     /// The place of the folder at a name; `None` when there is none, a link to one included.
     pub(crate) fn place_of(&self, name: &CStr) -> io::Result<Option<Place>> {
         match self.stat(name)? {
-            Some(stat) if is_folder(&stat) => Ok(Some(self.open_in(name)?.place)),
+            Some(stat) if is_folder(&stat) => Ok(Some(self.open_in(name)?.place())),
             Some(_) | None => Ok(None),
         }
     }
@@ -138,18 +142,9 @@ impl Folder {
         rustix::fs::futimens(&self.fd, &times)?;
         Ok(rustix::fs::fstat(&self.fd)?)
     }
-    /// Whether every change of a file on this file system shows in its time of change.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn keeps_times(&self) -> io::Result<bool> {
-        // ext2, ext3 and ext4 share a number; the others see `review_tree::stamp`.
-        const EXT: i64 = 0xef53;
-        const BTRFS: i64 = 0x9123_683e;
-        Ok(matches!(rustix::fs::fstatfs(&self.fd)?.f_type, EXT | BTRFS))
-    }
-    /// Whether every change of a file on this file system shows in its time of change.
-    #[cfg(not(target_os = "linux"))]
-    pub(crate) fn keeps_times(&self) -> io::Result<bool> {
-        Ok(false)
+    /// What kind of file system it lies on.
+    pub(crate) fn file_system(&self) -> io::Result<FileSystem> {
+        FileSystem::of_open(&self.fd)
     }
     /// When it was written to last, by the file system's time, in seconds.
     pub(crate) fn modified(&self) -> io::Result<i64> {

@@ -9,8 +9,8 @@
 //!
 //! - *The tick is over.* A second change within one tick of the file system's clock shows nothing.
 //!   Before the last look at a tree we let that clock give its time to a folder of ours. What was
-//!   changed before that time, strictly, cannot be changed later without getting a later time.
-//!   What was changed at it is not believed, and is written anew next time.
+//!   changed before that time, strictly, cannot be changed after the look without getting another
+//!   one. What was changed at it is not believed, and is written anew next time.
 //! - *Nobody writes without the kernel's seeing it.* A store through a shared map sets the time
 //!   when it first makes a page writable, and not again while the page is dirty. Only a process
 //!   that mapped the file before our look can store without a trace after it. So no process of
@@ -87,10 +87,9 @@ pub(super) enum Trust {
 impl Trust {
     /// What may be believed on the file system of a folder.
     pub(super) fn on(folder: &Folder) -> io::Result<Self> {
-        Ok(if folder.keeps_times()? {
-            Self::Times
-        } else {
-            Self::Bytes
+        Ok(match folder.file_system()?.name {
+            Some("ext" | "btrfs") => Self::Times,
+            Some(_) | None => Self::Bytes,
         })
     }
 }
@@ -117,6 +116,10 @@ pub(super) struct Known {
 }
 
 impl Known {
+    /// Whether it can prove anything.
+    pub(super) fn is_proof(&self) -> bool {
+        self.proof != Proof::Nothing
+    }
     /// Believes a stamp from now on if its tick was over at a moment before the last look.
     pub(super) fn settle(&mut self, before: Moment) {
         if self.proof == Proof::Stamp && self.stamp.changed >= before {

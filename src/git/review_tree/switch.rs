@@ -1,8 +1,10 @@
 //! Bringing a kept slot to another snapshot, and proving what a slot holds.
 //!
 //! Git writes a slot's first tree, and its index proves it. From then on this process knows what
-//! it left there (`stamp`), and nothing on the disk says so: the switch is a look that takes away
-//! all that is not known and wanted, the files that are then missing, and a second look as proof.
+//! it left there (`stamp`), and nothing on the disk says so. A switch takes away the files that the
+//! next snapshot does not have and writes those that it has; then it looks at the whole tree. A look
+//! that finds every file as it is known, and nothing else, is the proof. One that does not takes away
+//! what is odd, what is missing is written, and another look follows.
 
 use std::sync::Arc;
 
@@ -13,11 +15,14 @@ use super::own_git::OwnGit;
 use super::root::{Places, Root};
 use super::stamp::{Known, Moment, Trust};
 use super::walk::{Odd, walk};
-use super::write::Writer;
-use super::{Error, Record, ReviewTrees, locked};
+use super::write::{Writer, remove_gone};
+use super::{Error, Record, ReviewTrees, locked, nothing_left};
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::domain::slot::SlotName;
+
+/// Looks at most: the first finds what an agent left, the second that nothing is left of it.
+const LOOKS: usize = 3;
 
 /// Blobs that are read at once. Where a slot lacks no more, they are kept for the others too.
 const FETCHED: usize = 2_000;
@@ -39,34 +44,37 @@ impl ReviewTrees {
         }
         let content = self.content(tree)?;
         let trust = Trust::on(&folders.tree)?;
-        let mut known = content.carried(&record.content, record.known);
-        let kept = walk(&content, folders.tree, Odd::Removed, |found| {
-            let Some(known) = known.get(found.entry).and_then(Option::as_ref) else {
-                return Ok(None);
-            };
-            Ok((found.is_plain()? && found.holds(known)?).then_some(()))
-        })?;
-        for (known, kept) in known.iter_mut().zip(kept) {
-            if kept.is_none() {
-                *known = None;
+        // What could have changed in the tick of its record is written anew, like what differs.
+        let is_good = Known::is_proof;
+        let (mut known, gone) = content.carried(&record.content, record.known, is_good);
+        // The agent's, of which nothing is kept.
+        nothing_left(&folders.tree.remove(c".git"))?;
+        remove_gone(&folders.tree, &content, &record.content, &gone)?;
+        let mut folders = folders;
+        for _ in 0..LOOKS {
+            let complete = self.complete(tree, &content, known, trust, &folders.tree)?;
+            let before = Moment::of_change(&folders.git.now()?);
+            let seen = walk(&content, folders.tree, Odd::Removed, |found| {
+                let known = complete.get(found.entry);
+                let known = known.ok_or_else(|| Error::Doubt("one entry too many".to_owned()))?;
+                Ok((found.is_plain()? && found.holds(known)?).then_some(()))
+            })?;
+            folders = root.open_slot(slot, &record.places)?;
+            if !seen.removed && seen.said.iter().all(Option::is_some) {
+                let mut known = complete;
+                for known in &mut known {
+                    known.settle(before);
+                }
+                return Ok(Record {
+                    content,
+                    known,
+                    ..record
+                });
             }
+            let kept = complete.into_iter().zip(seen.said);
+            known = kept.map(|(known, seen)| seen.map(|()| known)).collect();
         }
-        let folders = root.open_slot(slot, &record.places)?;
-        let mut known = self.complete(tree, &content, known, trust, &folders.tree)?;
-        let before = Moment::of_change(&folders.git.now()?);
-        let seen = walk(&content, folders.tree, Odd::Refused, |found| {
-            let is_same = (known.get(found.entry)).is_some_and(|known| found.is_same(known));
-            Ok((found.is_plain()? && is_same).then_some(()))
-        })?;
-        all(&content, seen)?;
-        for known in &mut known {
-            known.settle(before);
-        }
-        Ok(Record {
-            content,
-            known,
-            ..record
-        })
+        Err(Error::Doubt("it changes while it is looked at".to_owned()))
     }
 
     /// Writes what is missing.
@@ -117,7 +125,7 @@ impl ReviewTrees {
         let seen = walk(&content, folders.tree, Odd::Refused, |found| {
             found.is_plain()?.then(|| found.take(trust)).transpose()
         })?;
-        let mut known = all(&content, seen)?;
+        let mut known = all(&content, seen.said)?;
         for known in &mut known {
             known.settle(before);
         }

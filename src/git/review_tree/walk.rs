@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::io;
 use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use rustix::fs::{OFlags, Stat};
@@ -79,14 +80,25 @@ impl Found<'_> {
         // Should it be a pipe by now, opening it must not wait.
         let file = folder.open_file(name, OFlags::RDONLY | OFlags::NONBLOCK)?;
         let mut hasher = Sha256::new();
-        let mut buffer = vec![0; 1 << 15];
+        let mut buffer = Vec::with_capacity(1 << 15);
         loop {
-            match rustix::io::read(&file, &mut buffer).map_err(io::Error::from)? {
+            let spare = rustix::buffer::spare_capacity(&mut buffer);
+            match rustix::io::read(&file, spare).map_err(io::Error::from)? {
                 0 => return Ok(hasher.finalize().into()),
-                length => hasher.update(&buffer[..length]),
+                _ => hasher.update(&buffer),
             }
+            buffer.clear();
         }
     }
+}
+
+/// What a look at a tree found.
+#[derive(Debug)]
+pub(super) struct Seen<T> {
+    /// What was said of each entry; `None` for those that are not there.
+    pub(super) said: Vec<Option<T>>,
+    /// Whether something was taken away.
+    pub(super) removed: bool,
 }
 
 /// Threads at most: more only wait for the file system.
@@ -96,14 +108,13 @@ const THREADS: usize = 8;
 /// folders, other names of files elsewhere. What lies in an entry's place is shown to `fits`, which
 /// says what it knows of it, or `None` when it must not be there as it is.
 ///
-/// Returns what was said of each entry; `None` for those that are not there. No link is followed,
-/// and no other file system entered.
+/// No link is followed, and no other file system entered.
 pub(super) fn walk<T: Send>(
     content: &Content,
     tree: Folder,
     odd: Odd,
     fits: impl Fn(&Found<'_>) -> Result<Option<T>, Error> + Sync,
-) -> Result<Vec<Option<T>>, Error> {
+) -> Result<Seen<T>, Error> {
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     let walk = Walk {
         content,
@@ -115,6 +126,7 @@ pub(super) fn walk<T: Send>(
             is_over: false,
         }),
         more: Condvar::new(),
+        removed: AtomicBool::new(false),
     };
     let mut said: Vec<Option<T>> = Vec::new();
     said.resize_with(content.entries().len(), || None);
@@ -134,7 +146,10 @@ pub(super) fn walk<T: Send>(
             said[entry] = Some(what);
         }
     }
-    Ok(said)
+    Ok(Seen {
+        said,
+        removed: walk.removed.into_inner(),
+    })
 }
 
 /// A folder that is still to be looked into.
@@ -162,6 +177,7 @@ struct Walk<'a, F> {
     fits: F,
     open: Mutex<Open>,
     more: Condvar,
+    removed: AtomicBool,
 }
 
 impl<F> Walk<'_, F> {
@@ -275,7 +291,10 @@ impl<F> Walk<'_, F> {
             match (what, self.odd) {
                 (Some(what), _) => found.push(what),
                 (None, Odd::Refused) => return Err(doubt("must not be there as it is")),
-                (None, Odd::Removed) => super::nothing_left(&folder.remove(&name))?,
+                (None, Odd::Removed) => {
+                    super::nothing_left(&folder.remove(&name))?;
+                    self.removed.store(true, Ordering::Relaxed);
+                }
             }
         }
         Ok(more)

@@ -1,19 +1,20 @@
-//! Writing what a tree lacks, byte by byte as the snapshot has it.
+//! Writing what a tree lacks, byte by byte as the snapshot has it, and taking away what it has no
+//! more.
 //!
 //! No filter, end of line or encoding comes between: the files are the blobs. Nothing that lies in
-//! a file's place is written to, and no link on the way is followed.
+//! a file's place is written to: it goes first. No link on the way is followed.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 
-use rustix::fs::Mode;
+use rustix::fs::{Mode, Stat};
 use sha2::{Digest as _, Sha256};
 
 use super::blobs::{Blobs, Bytes};
-use super::content::{Content, Entry, Kind};
-use super::folder::Folder;
+use super::content::{Content, Entry, Kind, Node, ROOT};
+use super::folder::{Folder, is_folder};
 use super::stamp::{Known, Proof, Stamp, Sum, Trust, is_as_checked_out};
-use super::{Error, c_bytes};
+use super::{Error, c_bytes, nothing_left};
 use crate::domain::path::RepoPath;
 
 /// Writes entries into a tree, in their order.
@@ -28,7 +29,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// A writer into a tree in which nothing lies in the place of what will be written.
+    /// A writer into a tree.
     pub(super) fn new(
         content: &'a Content,
         blobs: &'a Blobs,
@@ -49,6 +50,7 @@ impl<'a> Writer<'a> {
         let path = self.content.path(entry);
         let (content, blobs, trust) = (self.content, self.blobs, self.trust);
         let (folder, name) = self.folder(path)?;
+        cleared(folder, &name)?;
         let (sum, stat) = match entry.kind {
             Kind::Submodule => {
                 folder.create_shared(&name)?;
@@ -110,7 +112,16 @@ impl<'a> Writer<'a> {
         while let Some(length) = path[start..].iter().position(|byte| *byte == b'/') {
             let name = c_bytes(&path[start..start + length])?;
             let parent = self.around.last().map_or(self.tree, |(_, folder)| folder);
-            if parent.stat(&name)?.is_none() {
+            let is_there = match parent.stat(&name)? {
+                Some(stat) if is_folder(&stat) && !parent.shares_device(&stat) => {
+                    let path = RepoPath::new(&path[..start + length]);
+                    return Err(Error::doubt(&path, "lies on another file system"));
+                }
+                Some(stat) => is_folder(&stat),
+                None => false,
+            };
+            if !is_there {
+                cleared(parent, &name)?;
                 parent.create_shared(&name)?;
             }
             let folder = parent.open_in(&name)?;
@@ -120,6 +131,52 @@ impl<'a> Writer<'a> {
         let folder = self.around.last().map_or(self.tree, |(_, folder)| folder);
         Ok((folder, c_bytes(&path[start..])?))
     }
+}
+
+/// Takes away what lies in a place.
+fn cleared(folder: &Folder, name: &CStr) -> Result<(), Error> {
+    match folder.stat(name)? {
+        Some(_) => nothing_left(&folder.remove(name)),
+        None => Ok(()),
+    }
+}
+
+/// Takes away the files of entries that another tree does not have so, and the folders that it does
+/// not have. What somebody changed on the way to them is left for the look at the whole tree.
+pub(super) fn remove_gone(
+    tree: &Folder,
+    content: &Content,
+    before: &Content,
+    gone: &[usize],
+) -> Result<(), Error> {
+    for number in gone {
+        let path = before.path(&before.entries()[*number]);
+        remove_one(tree, content, path)?;
+    }
+    Ok(())
+}
+
+fn remove_one(tree: &Folder, content: &Content, path: &[u8]) -> Result<(), Error> {
+    let mut parts = path.split(|byte| *byte == b'/').peekable();
+    let mut below: Option<Folder> = None;
+    let mut number = ROOT;
+    while let Some(part) = parts.next() {
+        let folder = below.as_ref().unwrap_or(tree);
+        let name = c_bytes(part)?;
+        match content.find(number, part) {
+            Some(Node::Folder(next)) if parts.peek().is_some() => {
+                let stat = folder.stat(&name)?;
+                let is_ours = |stat: &Stat| is_folder(stat) && folder.shares_device(stat);
+                if !stat.as_ref().is_some_and(is_ours) {
+                    return Ok(());
+                }
+                below = Some(folder.open_in(&name)?);
+                number = next;
+            }
+            Some(_) | None => return cleared(folder, &name),
+        }
+    }
+    Ok(())
 }
 
 /// All bytes of a blob that names where a link leads.
