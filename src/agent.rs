@@ -18,3 +18,4 @@ pub mod version;
 
 mod arguments;
 mod folder;
+mod wrap_up;

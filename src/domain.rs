@@ -29,6 +29,7 @@ pub mod lowered;
 pub mod oid;
 pub mod path;
 pub mod policy;
+pub mod price;
 pub mod profile;
 pub mod run_spec;
 pub mod seen;

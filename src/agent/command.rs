@@ -13,6 +13,7 @@ use crate::agent::environment::{Variables, is_passable, passed_on};
 use crate::agent::job_folder::JobFolder;
 use crate::agent::redact::{self, Secrets};
 use crate::agent::report_file::{REPORT_CAP, ReportFile};
+use crate::agent::wrap_up;
 use crate::domain::agent::{Agent, CommandAgent, PromptChannel, ReportChannel};
 use crate::domain::code::Code;
 use crate::domain::confinement::Confinement;
@@ -88,7 +89,16 @@ pub(crate) struct Besides {
 /// Runs the job to its end and reads what it handed over.
 pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispatched {
     let secrets = secrets(dispatch.command, dispatch.environment);
-    match run(dispatch, &Besides::default(), stop).await {
+    let mut besides = Besides::default();
+    if !dispatch.agent.remote {
+        let note = dispatch.folder.wrap_up().into_os_string();
+        besides.env.insert(wrap_up::VARIABLE.into(), note);
+    }
+    let done = tokio::select! {
+        done = run(dispatch, &besides, stop) => done,
+        never = wrap_up::tell(dispatch.folder, dispatch.budget) => match never {},
+    };
+    match done {
         Ok(done) => dispatched(dispatch.command, dispatch.folder, done, &secrets),
         Err(failure) => Dispatched::not_started(failure),
     }

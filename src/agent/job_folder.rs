@@ -18,6 +18,7 @@ use crate::store::mailbox::{CARD, Card, INBOX, OUTBOX};
 const PROMPT: &str = "prompt.md";
 const EVIDENCE: &str = "evidence";
 const REPORT: &str = "report.md";
+const WRAP_UP: &str = "wrap-up.md";
 
 const TEMPORARY: &str = "tmp";
 const EMPTY: &str = "empty";
@@ -220,6 +221,15 @@ impl JobFolder {
     #[must_use]
     pub fn inbox(&self) -> PathBuf {
         self.path().join(INBOX)
+    }
+    /// Where the note appears that the job's time is nearly over.
+    #[must_use]
+    pub fn wrap_up(&self) -> PathBuf {
+        self.path().join(WRAP_UP)
+    }
+    /// Writes that note; a job that put something there has its own.
+    pub(crate) fn note_wrap_up(&self, note: &[u8]) -> io::Result<()> {
+        self.folder.write(WRAP_UP, note)
     }
     /// The job's temporary folder.
     #[must_use]

@@ -62,6 +62,11 @@ pub const SECTIONS: &[Key] = &[
     ),
     key("limits", Shape::Map(LIMITS), "Budgets."),
     key(
+        "prices",
+        Shape::List(&Shape::Map(PRICE)),
+        "What tokens cost, for programs that tell no cost.",
+    ),
+    key(
         "policy",
         Shape::Map(POLICY),
         "What an approval must fulfil.",
@@ -262,6 +267,26 @@ const LIMITS: &[Key] = &[
     ),
 ];
 
+const PRICE: &[Key] = &[
+    required(
+        "model",
+        Shape::Text,
+        "The model, as its program or the agent's entry names it.",
+    ),
+    required("input", Shape::Price, "A million tokens read."),
+    required("output", Shape::Price, "A million tokens written."),
+    key(
+        "cached",
+        Shape::Price,
+        "A million tokens read from a cache; default like `input`.",
+    ),
+    key(
+        "cache-write",
+        Shape::Price,
+        "A million tokens written to a cache; default like `input`.",
+    ),
+];
+
 const PHASES: &[Key] = &[
     key("plan", Shape::Whole(1, WEEK), "A plan."),
     key("challenge", Shape::Whole(1, WEEK), "Objections to it."),
@@ -377,6 +402,7 @@ fn descend(shape: Shape, path: &str, into: &mut Vec<(String, Key)>) {
         | Shape::Flag
         | Shape::Whole(..)
         | Shape::Amount
+        | Shape::Price
         | Shape::Size
         | Shape::Severity
         | Shape::Quorum

@@ -42,7 +42,10 @@ impl Layer {
         match self {
             Self::Default | Self::Repository | Self::Environment | Self::Flag => true,
             Self::User | Self::WorkingCopy => {
-                matches!(section, "version" | "agents" | "roles" | "limits")
+                matches!(
+                    section,
+                    "version" | "agents" | "roles" | "limits" | "prices"
+                )
             }
         }
     }

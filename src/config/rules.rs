@@ -8,6 +8,7 @@ use crate::domain::glob::Glob;
 use crate::domain::isolation::Isolation;
 use crate::domain::limits::Limits;
 use crate::domain::policy::{Attest, Carry, Policy};
+use crate::domain::price::{Price, parse_usd};
 use crate::domain::run_spec::{CheckSpec, ReviewSpec};
 use crate::domain::slot::SlotName;
 
@@ -119,7 +120,25 @@ pub fn limits(config: &Config, wait: bool) -> Limits {
         max_cost_micro_usd: limits.max_cost.map(micro_usd),
         phases: limits.phases.clone(),
         wait,
+        prices: prices(config),
     }
+}
+
+/// What tokens cost. The form of each price was checked when it was read.
+#[must_use]
+pub fn prices(config: &Config) -> Vec<Price> {
+    let entries = config.settings.prices.iter();
+    let priced = entries.filter_map(|entry| {
+        let optional = |text: &Option<String>| text.as_deref().and_then(parse_usd);
+        Some(Price {
+            model: entry.model.clone(),
+            input: parse_usd(&entry.input)?,
+            output: parse_usd(&entry.output)?,
+            cached: optional(&entry.cached),
+            cache_write: optional(&entry.cache_write),
+        })
+    });
+    priced.collect()
 }
 
 /// Dollars in millionths; what is above zero is not taken for nothing.

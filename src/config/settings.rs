@@ -33,6 +33,8 @@ pub struct Settings {
     pub templates: Option<String>,
     /// Budgets.
     pub limits: Limits,
+    /// What tokens cost.
+    pub prices: Vec<PriceEntry>,
     /// What an approval must fulfil.
     pub policy: PolicyEntry,
     /// Where promoted evidence lies.
@@ -193,6 +195,22 @@ pub struct Limits {
     pub max_cost: Option<f64>,
     /// The most seconds for a job, by its role.
     pub phases: BTreeMap<Role, u64>,
+}
+
+/// What a million tokens of a model cost, as configured, in USD as decimal text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PriceEntry {
+    /// The model.
+    pub model: String,
+    /// Read.
+    pub input: String,
+    /// Written.
+    pub output: String,
+    /// Read from a cache.
+    pub cached: Option<String>,
+    /// Written to a cache.
+    pub cache_write: Option<String>,
 }
 
 /// What an approval must fulfil, as configured.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::config::nearest::nearest;
 use crate::config::yaml::{Mark, Node, Value};
+use crate::domain::price::parse_usd;
 use crate::domain::severity::Severity;
 
 /// What stands at a place.
@@ -18,6 +19,8 @@ pub enum Shape {
     Whole(i64, i64),
     /// A number above zero.
     Amount,
+    /// USD as decimal text, `"1.25"`: a number of YAML may not be what was written.
+    Price,
     /// Bytes: `200KB`, `1MB`, or a number.
     Size,
     /// A severity.
@@ -92,6 +95,10 @@ pub fn read(node: &Node, shape: Shape, path: &str) -> Result<Json, Fault> {
         (Shape::Amount, Value::Number(n)) if n.is_finite() && *n > 0.0 => Ok(json!(n)),
         (Shape::Amount | Shape::Size, Value::Whole(n)) if *n > 0 => Ok(json!(n)),
         (Shape::Size, Value::Text(text)) => size(text).map(|n| json!(n)).ok_or_else(wrong),
+        (Shape::Price, Value::Text(text)) if parse_usd(text).is_some() => Ok(json!(text)),
+        (Shape::Price, Value::Whole(n)) if parse_usd(&n.to_string()).is_some() => {
+            Ok(json!(n.to_string()))
+        }
         (Shape::Severity, Value::Text(text)) => Severity::parse(text)
             .map(|severity| json!(severity))
             .ok_or_else(wrong),
@@ -115,6 +122,7 @@ pub fn read(node: &Node, shape: Shape, path: &str) -> Result<Json, Fault> {
             | Shape::Flag
             | Shape::Whole(..)
             | Shape::Amount
+            | Shape::Price
             | Shape::Size
             | Shape::Severity
             | Shape::Quorum
@@ -235,6 +243,7 @@ impl Shape {
             Self::Whole(min, max) if min == max => format!("the number {min}"),
             Self::Whole(min, max) => format!("a whole number from {min} to {max}"),
             Self::Amount => "a number above 0".to_owned(),
+            Self::Price => "USD as text, like \"1.25\", with up to six decimals".to_owned(),
             Self::Size => "a size like 200KB".to_owned(),
             Self::Severity => "critical, high, medium, low or info".to_owned(),
             Self::Quorum => "`all` or a number from 1 to 64".to_owned(),
@@ -261,6 +270,8 @@ impl Shape {
             Self::Flag => json!({"type": "boolean"}),
             Self::Whole(min, max) => json!({"type": "integer", "minimum": min, "maximum": max}),
             Self::Amount => json!({"type": "number", "exclusiveMinimum": 0}),
+            Self::Price => json!({"anyOf": [{"type": "integer", "minimum": 0},
+                {"type": "string", "pattern": "^[0-9]{1,9}([.][0-9]{1,6})?$"}]}),
             Self::Size => json!({"anyOf": [{"type": "integer", "minimum": 1},
                 {"type": "string", "pattern": "^[0-9]+ *(B|KB|KiB|MB|MiB)?$"}]}),
             Self::Severity => json!({"type": "string",

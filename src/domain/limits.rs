@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::job::{JobOutcome, Role};
+use crate::domain::price::Price;
 use crate::domain::time::Timestamp;
 
 /// The budgets of a run.
@@ -19,6 +20,9 @@ pub struct Limits {
     pub phases: BTreeMap<Role, u64>,
     /// Whether it waits in place until a provider's limit is lifted.
     pub wait: bool,
+    /// What tokens cost, where programs tell no cost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prices: Vec<Price>,
 }
 
 impl Limits {

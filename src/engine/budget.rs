@@ -4,6 +4,7 @@ use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::id::JobId;
 use crate::domain::job::{Ended, Role};
 use crate::domain::limits::Limits;
+use crate::domain::price::cost_of;
 use crate::domain::spent::Spent;
 use crate::domain::time::Timestamp;
 use crate::engine::state::State;
@@ -40,14 +41,14 @@ impl State {
     #[must_use]
     pub fn cost_told(&self) -> u64 {
         self.spendings()
-            .filter_map(|(_, spent)| spent.cost_micro_usd)
+            .filter_map(|(_, cost)| cost)
             .fold(0, u64::saturating_add)
     }
     /// The first job that was asked and told no cost: what it cost cannot be counted.
     #[must_use]
     pub fn untold_cost(&self) -> Option<JobId> {
         self.spendings()
-            .find(|(_, spent)| spent.cost_micro_usd.is_none())
+            .find(|(_, cost)| cost.is_none())
             .map(|(job, _)| job)
     }
     /// What may be spent before a job of this role is asked. A tenth is kept for rulings where
@@ -65,20 +66,25 @@ impl State {
             all
         })
     }
-    /// Every job that an agent was paid for, with what it told.
-    fn spendings(&self) -> impl Iterator<Item = (JobId, &Spent)> {
-        let own = self.jobs.values().filter_map(|record| {
+    /// Every job that an agent was paid for, with what it cost, as far as that is known.
+    fn spendings(&self) -> impl Iterator<Item = (JobId, Option<u64>)> {
+        let prices = &self.budget.limits.prices;
+        let cost = move |agent: Option<&Agent>, spent: &Spent| {
+            cost_of(prices, agent, spent).map(|cost| cost.micro_usd)
+        };
+        let own = self.jobs.values().filter_map(move |record| {
             let outcome = record.outcome.as_ref()?;
             let agent = self.agent_of(&record.job);
             let paid = agent.is_some_and(costs) && was_asked(&outcome.ended);
-            paid.then_some((record.job.id, &outcome.spent))
+            paid.then(|| (record.job.id, cost(agent, &outcome.spent)))
         });
-        let delegated = self.delegations.values().flat_map(|record| {
-            let paid = costs(&record.submission.agent);
+        let delegated = self.delegations.values().flat_map(move |record| {
+            let agent = &record.submission.agent;
+            let paid = costs(agent);
             let outcomes = record.dispatches.iter().filter(move |_| paid);
-            outcomes.filter_map(|(dispatch, outcome)| {
+            outcomes.filter_map(move |(dispatch, outcome)| {
                 let outcome = outcome.as_ref()?;
-                was_asked(&outcome.ended).then_some((dispatch.job, &outcome.spent))
+                was_asked(&outcome.ended).then(|| (dispatch.job, cost(Some(agent), &outcome.spent)))
             })
         });
         own.chain(delegated)

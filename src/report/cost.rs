@@ -1,4 +1,4 @@
-//! What a run used, by job, round and agent. What is not told is not known, and never zero.
+//! What a run used, by job, round and agent. What is not known is never zero.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::domain::agent::Agent;
 use crate::domain::id::LoopId;
+use crate::domain::price::{Cost, cost_of};
 use crate::domain::spent::{Spent, Usage};
 use crate::domain::summary::{JobRecord, Summary};
 use crate::report::table::table;
@@ -47,8 +48,10 @@ pub struct JobCost {
     pub session: Option<String>,
     /// Tokens; `null` where they are not told.
     pub usage: Option<Usage>,
-    /// Cost in US dollars; `null` where it is not told.
+    /// Cost in US dollars; `null` where it is not known.
     pub cost_usd: Option<f64>,
+    /// Whether the cost was worked out from tokens and `prices:`.
+    pub computed: bool,
     /// Tool calls that were denied.
     pub denied: u32,
 }
@@ -58,21 +61,26 @@ pub struct JobCost {
 pub struct Sum {
     /// How many jobs.
     pub jobs: u32,
-    /// How many of them told no cost.
+    /// Of how many of them the cost is not known.
     pub without_cost: u32,
-    /// Cost in US dollars; `null` where a job told none, or there was no job.
+    /// Of how many of them the cost was worked out from tokens and `prices:`.
+    pub computed: u32,
+    /// Cost in US dollars; `null` where that of a job is not known, or there was no job.
     pub cost_usd: Option<f64>,
-    /// The costs that were told, in US dollars.
+    /// The costs that are known, in US dollars.
     pub told_usd: f64,
     /// The tokens that were told.
     pub told: Usage,
 }
 
 impl Sum {
-    fn add(&mut self, spent: &Spent, free: bool) {
+    fn add(&mut self, spent: &Spent, cost: Option<Cost>) {
         self.jobs += 1;
-        match spent.cost_micro_usd.or_else(|| free.then_some(0)) {
-            Some(micro) => self.told_usd += usd(micro),
+        match cost {
+            Some(cost) => {
+                self.told_usd += usd(cost.micro_usd);
+                self.computed += u32::from(cost.computed);
+            }
             None => self.without_cost += 1,
         }
         self.told = self.told.plus(spent.usage.unwrap_or_default());
@@ -80,6 +88,9 @@ impl Sum {
     }
     fn cost(&self) -> String {
         match (self.cost_usd, self.jobs) {
+            (Some(cost), _) if self.computed > 0 => {
+                format!("${cost:.4}, {} computed", self.computed)
+            }
             (Some(cost), _) => format!("${cost:.4}"),
             (None, 0) => "-".to_owned(),
             (None, _) if self.told_usd > 0.0 => {
@@ -129,17 +140,25 @@ impl CostReport {
         };
         let (job, spent) = (&record.job, &outcome.spent);
         let agent = summary.spec.as_ref().and_then(|spec| spec.agent_of(job));
-        let free = agent.is_some_and(Agent::is_checks);
+        let free = agent.is_some_and(Agent::is_checks).then_some(Cost {
+            micro_usd: 0,
+            computed: false,
+        });
+        let prices = summary
+            .spec
+            .as_ref()
+            .map_or(&[][..], |spec| &spec.limits.prices);
+        let cost = cost_of(prices, agent, spent).or(free);
         let name = agent.map_or_else(|| job.slot.to_string(), |agent| agent.name.clone());
         let round = job.round.0;
-        self.total.add(spent, free);
-        self.rounds.entry(round).or_default().add(spent, free);
+        self.total.add(spent, cost);
+        self.rounds.entry(round).or_default().add(spent, cost);
         let phase = self.phases.entry(job.role.as_str()).or_default();
-        phase.add(spent, free);
+        phase.add(spent, cost);
         self.agents
             .entry(name.clone())
             .or_default()
-            .add(spent, free);
+            .add(spent, cost);
         self.jobs.push(JobCost {
             job: job.id.to_string(),
             role: job.role.as_str(),
@@ -149,7 +168,8 @@ impl CostReport {
             model: spent.model.clone(),
             session: spent.session.clone(),
             usage: spent.usage,
-            cost_usd: spent.cost_micro_usd.or_else(|| free.then_some(0)).map(usd),
+            cost_usd: cost.map(|cost| usd(cost.micro_usd)),
+            computed: cost.is_some_and(|cost| cost.computed),
             denied: spent.denied,
         });
     }
@@ -164,9 +184,11 @@ impl CostReport {
         ])];
         for job in &self.jobs {
             let usage = job.usage.unwrap_or_default();
-            let cost = job
-                .cost_usd
-                .map_or_else(|| "unknown".to_owned(), |cost| format!("${cost:.4}"));
+            let cost = match job.cost_usd {
+                Some(cost) if job.computed => format!("${cost:.4} computed"),
+                Some(cost) => format!("${cost:.4}"),
+                None => "unknown".to_owned(),
+            };
             rows.push(vec![
                 job.round.to_string(),
                 job.role.to_owned(),

@@ -131,3 +131,56 @@ fn a_phase_is_capped() {
         .says("stopped at the end of its budget");
     nothing_promoted(&bench);
 }
+
+/// What a program tells of its tokens alone costs by the price of its model (issue 5, item 6): it
+/// counts towards the limit, and is told as computed.
+#[test]
+fn tokens_cost_by_the_prices_of_the_configuration() {
+    let bench = Bench::new();
+    let bin = bench.repo.beside("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let untold = COSTLY.replace("\"total_cost_usd\":0.5,", "");
+    assert_ne!(untold, COSTLY);
+    ScriptedAgent::with_script(untold).install(&bin, "claude");
+    let bench = bench
+        .config("review: {max-parallel: 1}")
+        .config("prices: [{model: m-1, input: \"1000\", output: \"100000\"}]")
+        .ready();
+    let path = format!("{}:{}", bin.display(), bench.environment()["PATH"]);
+    let run = |args: &[&str]| {
+        let output = bench.command(args).env("PATH", &path).output().unwrap();
+        Ran::of(&output)
+    };
+    let panel = ["--reviewer", "claude:a", "--reviewer", "claude:b"];
+    let line = ["--base", "main", "--review-only", "--max-cost", "0.3"];
+    // 7 tokens read and 3 written.
+    let ran = run(&[&line[..], &panel].concat());
+    ran.ends(7).with("RL0705").says("cost 0.307 USD");
+    assert!(!ran.stderr.contains("told no cost"), "{}", ran.stderr);
+    let shown = run(&["show", "--cost"]);
+    assert!(
+        shown.ends(0).stdout.contains("$0.3070 computed"),
+        "{}",
+        shown.stdout
+    );
+    let shown = run(&["show", "--cost", "--format", "json"]);
+    let shown: serde_json::Value = serde_json::from_str(&shown.ends(0).stdout).unwrap();
+    assert_eq!(shown["jobs"][0]["computed"], true);
+    assert_eq!(
+        (&shown["total"]["cost_usd"], &shown["total"]["computed"]),
+        (&0.307.into(), &1.into())
+    );
+}
+
+/// One note before the end of a budget (issue 5, item 6), for programs that look for it.
+#[test]
+fn a_program_is_told_that_its_time_is_nearly_over() {
+    let waits = "read_prompt\n[ ! -e \"$RUN_LOOP_JOB_WRAP_UP\" ]\n\
+                 until grep -q 'wrap up' \"$RUN_LOOP_JOB_WRAP_UP\" 2> /dev/null; do sleep 0.05; done\n\
+                 verdict PASS '[]' | deliver";
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::with_script(waits))
+        .ready();
+    let line = ["--base", "main", "--review-only", "--job-timeout", "6"];
+    bench.run(&line).ends(0);
+}

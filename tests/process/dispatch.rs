@@ -98,7 +98,7 @@ async fn the_environment_is_picked() {
         .filter_map(|line| line.split_once('='))
         .collect();
     let (evidence, inbox, tree) = (folder.evidence(), folder.inbox(), world.tree());
-    let temporary = folder.temporary();
+    let (temporary, wrap_up) = (folder.temporary(), folder.wrap_up());
     let expected: BTreeMap<_, _> = [
         ("BOT_TOKEN", "given"),
         ("HOME", "/nonexistent"),
@@ -110,6 +110,7 @@ async fn the_environment_is_picked() {
         ("RUN_LOOP_JOB_ROLE", "review"),
         ("RUN_LOOP_JOB_ROUND", "2"),
         ("RUN_LOOP_JOB_TREE", tree.to_str().unwrap()),
+        ("RUN_LOOP_JOB_WRAP_UP", wrap_up.to_str().unwrap()),
         ("TMPDIR", temporary.to_str().unwrap()),
         // Bash's own.
         ("PWD", tree.to_str().unwrap()),

@@ -135,7 +135,10 @@ fn spec(
         setup: Vec::new(),
         cache: Vec::new(),
         job_timeout: config.settings.limits.job_timeout,
-        limits: Limits::default(),
+        limits: Limits {
+            prices: rules::prices(&config),
+            ..Limits::default()
+        },
         policy: rules::policy(&config)?,
         reports: rules::reports(&config)?,
         allow_filters: Vec::new(),
