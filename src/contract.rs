@@ -24,6 +24,7 @@ pub mod prompt;
 pub mod reply;
 pub mod review;
 pub mod schema;
+pub mod structured;
 mod text;
 mod verdict;
 

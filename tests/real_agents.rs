@@ -27,5 +27,7 @@ mod review;
 mod scripted;
 #[path = "real_agents/sessions.rs"]
 mod sessions;
+#[path = "real_agents/structured.rs"]
+mod structured;
 #[path = "real_agents/together.rs"]
 mod together;

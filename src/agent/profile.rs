@@ -56,6 +56,25 @@ pub struct Dispatch<'a> {
     pub continues: Option<Continued<'a>>,
     /// What it may not reach, where it is to be confined.
     pub confine: Option<&'a Confine>,
+    /// The JSON Schema that its answer must fit.
+    pub schema: Option<Schema<'a>>,
+}
+
+/// The form that an answer must have.
+#[derive(Debug, Clone, Copy)]
+pub struct Schema<'a> {
+    /// The JSON Schema.
+    pub text: &'a str,
+    /// Whether its objects name all their members and allow no others.
+    pub is_strict: bool,
+}
+
+impl<'a> Schema<'a> {
+    /// What the program can be told of it.
+    fn native<'p>(self, profile: &'p Profile) -> Option<(&'p [String], &'a str)> {
+        let structured = profile.structured.as_ref()?;
+        (self.is_strict || !structured.strict).then_some((&structured.args, self.text))
+    }
 }
 
 /// A session of the program's that a job continues.
@@ -82,10 +101,13 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
         may_write,
         continues,
         confine,
+        schema,
     } = *dispatch;
-    let started = as_command(program, may_write, continues.is_some(), environment);
+    let form = schema.and_then(|schema| schema.native(&program.profile));
+    let (form, schema) = form.unzip();
+    let started = as_command(program, may_write, continues.is_some(), form, environment);
     let id = continues.map(|continued| continued.id);
-    let besides = match besides(program, may_write, folder, tree, id) {
+    let besides = match besides(program, may_write, folder, tree, id, schema) {
         Ok(besides) => besides,
         Err(failure) => return Dispatched::not_started(failure),
     };
@@ -146,6 +168,7 @@ fn as_command(
     program: &ProfileAgent,
     may_write: bool,
     continues: bool,
+    form: Option<&[String]>,
     environment: &Variables,
 ) -> CommandAgent {
     let profile = &program.profile;
@@ -160,6 +183,7 @@ fn as_command(
         args.extend(profile.effort.iter().cloned());
     }
     args.extend(program.args.iter().cloned());
+    args.extend(form.unwrap_or_default().iter().cloned());
     if continues {
         args.extend(profile.session.resume.iter().cloned());
     }
@@ -184,6 +208,7 @@ fn besides(
     folder: &JobFolder,
     tree: Option<&Path>,
     session: Option<&str>,
+    schema: Option<&str>,
 ) -> Result<Besides, Failure> {
     let starts = starts(program, may_write);
     let (evidence, prompt) = (folder.evidence(), folder.prompt());
@@ -191,7 +216,8 @@ fn besides(
         starts
             .iter()
             .flat_map(|start| &start.files)
-            .map(|(name, content)| (name.as_str(), content.as_bytes())),
+            .map(|(name, content)| (name.as_str(), content.as_bytes()))
+            .chain(schema.map(|schema| ("schema.json", schema.as_bytes()))),
     );
     let files = files.map_err(|error| {
         let message = format!("the files of the profile {}: {error}", program.profile.name);
@@ -200,6 +226,7 @@ fn besides(
     let own = files.clone();
     let known: Vec<(&'static str, OsString)> = vec![
         ("{files}", files.into_os_string()),
+        ("{schema}", schema.unwrap_or_default().into()),
         ("{session}", session.unwrap_or_default().into()),
         ("{model}", program.model.clone().unwrap_or_default().into()),
         (

@@ -18,7 +18,7 @@ use std::ffi::OsString;
 use crate::cli::args::Format;
 use crate::cli::args::job::JobCommand;
 use crate::cli::environment::Environment;
-use crate::cli::job::desk::Desk;
+use crate::cli::job::desk::{Beside, Desk};
 use crate::cli::output;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
@@ -45,12 +45,22 @@ pub(crate) fn run(
         JobCommand::Cancel(args) => {
             let job = desk.find(environment, &args.job)?;
             let reason = args.reason.clone();
-            let asked = desk.ask(environment, Some(job), Ask::Cancel { job, reason }, None)?;
+            let asked = desk.ask(
+                environment,
+                Some(job),
+                Ask::Cancel { job, reason },
+                Beside::default(),
+            )?;
             said(asked, "is cancelled", format)
         }
         JobCommand::Redispatch(args) => {
             let job = desk.find(environment, &args.job)?;
-            let asked = desk.ask(environment, Some(job), Ask::Redispatch { job }, None)?;
+            let asked = desk.ask(
+                environment,
+                Some(job),
+                Ask::Redispatch { job },
+                Beside::default(),
+            )?;
             said(asked, "is dispatched once more", format)
         }
     }

@@ -78,6 +78,16 @@ impl Json {
             &[]
         }
     }
+    /// The name of two members of one object, where there is one.
+    pub(super) fn repeated(&self) -> Option<&str> {
+        let mut names = std::collections::BTreeSet::new();
+        let own = self.members().iter().find(|(name, _)| !names.insert(name));
+        let inside = || {
+            let members = self.members().iter().map(|(_, value)| value);
+            members.chain(self.elements()).find_map(Self::repeated)
+        };
+        own.map(|(name, _)| name.as_str()).or_else(inside)
+    }
     /// Every value under this name, in order: a repeated name has several.
     pub(super) fn all<'j>(&'j self, name: &'j str) -> impl Iterator<Item = &'j Self> {
         self.members()

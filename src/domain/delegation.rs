@@ -31,6 +31,9 @@ pub struct Submission {
     pub prompt: Stored,
     /// Its budget in seconds.
     pub budget: u64,
+    /// The JSON Schema that its answer must fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Stored>,
 }
 
 /// One dispatch of a delegated job.
@@ -49,6 +52,9 @@ pub struct Dispatch {
     pub directory: String,
     /// When its budget ends.
     pub deadline: Timestamp,
+    /// Why the answer before this one did not do, where it is asked for once more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<String>,
 }
 
 /// Which dispatch a message is about.
@@ -211,6 +217,8 @@ pub const WALL_CLOCK_TIMEOUT: &str = "wall_clock_timeout";
 pub const NOT_STARTED: &str = "not_started";
 /// A limit of its provider ended its last dispatch: it waits to be dispatched again.
 pub const LIMITED: &str = "limit";
+/// The reason of a job whose answer did not fit its schema, asked twice.
+pub const MISFIT: &str = "output_invalid";
 /// The reason of a job whose end nobody saw.
 pub const LOST: &str = "end_not_seen";
 /// The reason of a job that was ended with the job inside which it was delegated.
@@ -228,6 +236,9 @@ pub struct DispatchOutcome {
     pub report: Option<Stored>,
     /// Why what lies there is no report, where something does.
     pub unusable: Option<String>,
+    /// Why what it handed over does not fit the schema that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misfit: Option<String>,
     /// What it used, as far as it told.
     #[serde(default)]
     pub spent: Spent,

@@ -180,6 +180,17 @@ pub struct Stored {
     pub bytes: u64,
 }
 
+impl Stored {
+    /// What these bytes are called.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self {
+            sha256: Digest::of(bytes),
+            bytes: bytes.len() as u64,
+        }
+    }
+}
+
 /// How a job's process ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "how", rename_all = "snake_case", deny_unknown_fields)]

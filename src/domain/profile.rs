@@ -60,6 +60,9 @@ pub struct Profile {
     /// How a session is continued.
     #[serde(default)]
     pub session: Sessions,
+    /// How it is told which form its answer must have; `None` where it can only be asked for it.
+    #[serde(default)]
+    pub structured: Option<Structured>,
     /// Arguments that stand last.
     #[serde(default)]
     pub last: Vec<String>,
@@ -123,6 +126,18 @@ impl Profile {
             .chain(self.cannot.iter().cloned())
             .collect()
     }
+}
+
+/// How a program is told the JSON Schema of its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Structured {
+    /// Arguments; `{schema}` is the schema, `{files}/schema.json` a file with it.
+    pub args: Vec<String>,
+    /// Whether its provider takes only schemas whose objects name all their members and allow no
+    /// others; it is not told of another one.
+    #[serde(default)]
+    pub strict: bool,
 }
 
 /// What a program needs where the kernel confines its readers.

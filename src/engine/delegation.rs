@@ -74,6 +74,17 @@ impl DelegationRecord {
             .last()
             .and_then(|(_, outcome)| outcome.as_ref())
     }
+    /// Why its newest answer does not fit its schema, where it is to be asked for once more: not
+    /// after a second one. What was cut short is asked as it was.
+    #[must_use]
+    pub fn asks_again(&self) -> Option<&str> {
+        let (dispatch, outcome) = self.dispatches.last()?;
+        match (&outcome.as_ref()?.misfit, &dispatch.again) {
+            (Some(misfit), None) => Some(misfit),
+            (Some(_), Some(_)) => None,
+            (None, again) => again.as_deref(),
+        }
+    }
     /// Whether it is not over: not closed, or something of it may still run.
     #[must_use]
     pub fn is_open(&self) -> bool {

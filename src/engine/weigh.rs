@@ -175,6 +175,8 @@ fn signalled(state: &State, of: &Fence, signal: Signal, detail: &str) -> Result<
     under_way(state, of)?;
     Ok(match signal {
         Signal::Started | Signal::Progress => Weight::Activity,
+        // What was asked for in a form is done when it has that form, whatever is said of it.
+        Signal::Completed if record.submission.schema.is_some() => Weight::Activity,
         Signal::PermissionRequired => once(record.blocked.is_some()),
         Signal::Completed | Signal::Error => Weight::New,
     })

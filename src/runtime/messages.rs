@@ -8,6 +8,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::contract::structured;
 use crate::domain::code::Code;
 use crate::domain::delegation::{Fence, JobRequest, Submission, detail};
 use crate::domain::digest::Digest;
@@ -15,6 +16,7 @@ use crate::domain::effect::Effect;
 use crate::domain::event::StopCause;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId, MessageId};
+use crate::domain::job::Stored;
 use crate::domain::run_spec::RunSpec;
 use crate::engine::{InputKind, Refusal, State, Weight, weigh};
 use crate::runtime::drive::Observer;
@@ -198,17 +200,37 @@ impl Messages {
                 prompt,
                 budget,
                 parent,
+                schema,
             } => {
-                let bytes = self.prompt(state, place, id)?;
+                let bytes = self.beside(state, place, |inbox| inbox.prompt(id))?;
                 if Digest::of(&bytes) != prompt.sha256 {
                     return Err(refused("the prompt is not the one that the message names"));
                 }
                 if bytes.iter().all(u8::is_ascii_whitespace) {
                     return Err(refused("the prompt is empty"));
                 }
-                let run = run_of(state)?;
-                let submission =
-                    submission(run, &agent, budget, parent, self.rim.artifacts.put(&bytes)?)?;
+                let schema = match schema {
+                    Some(named) => {
+                        let bytes = self.beside(state, place, |inbox| inbox.schema(id))?;
+                        if Digest::of(&bytes) != named.sha256 {
+                            return Err(refused(
+                                "the schema is not the one that the message names",
+                            ));
+                        }
+                        // Whoever sends a message may have skipped it.
+                        structured::check(&bytes)
+                            .map_err(|reason| refused(&format!("the schema: {reason}")))?;
+                        Some(self.rim.artifacts.put(&bytes)?)
+                    }
+                    None => None,
+                };
+                let asked = Submitted {
+                    budget,
+                    parent,
+                    prompt: self.rim.artifacts.put(&bytes)?,
+                    schema,
+                };
+                let submission = submission(run_of(state)?, &agent, asked)?;
                 JobRequest::Submit {
                     submission: Box::new(submission),
                 }
@@ -235,21 +257,22 @@ impl Messages {
         })
     }
 
-    fn prompt(
+    /// What lies beside a message in the inbox of the run or of a job.
+    fn beside(
         &self,
         state: &State,
         place: Option<JobId>,
-        message: MessageId,
+        read: impl FnOnce(&Inbox) -> io::Result<Vec<u8>>,
     ) -> Result<Vec<u8>, Failure> {
         let read = match place {
-            None => self.rim.inbox.prompt(message),
+            None => read(&self.rim.inbox),
             Some(folder) => {
                 let run = run_of(state)?.loop_id;
                 self.folder_of(run, folder, INBOX)
-                    .and_then(|folder| Inbox::in_folder(folder, run).prompt(message))
+                    .and_then(|folder| read(&Inbox::in_folder(folder, run)))
             }
         };
-        read.map_err(|error| refused(&format!("the prompt cannot be read: {error}")))
+        read.map_err(|error| refused(&format!("what it comes with cannot be read: {error}")))
     }
 
     /// What the message is worth before it is taken.
@@ -418,17 +441,24 @@ pub(super) fn under_way(state: &State) -> Vec<(JobId, JobId)> {
         .collect()
 }
 
+/// What is submitted, whoever is asked.
+#[derive(Debug)]
+pub struct Submitted {
+    /// The budget in seconds, where one is stated.
+    pub budget: Option<u64>,
+    /// The job inside which it is delegated.
+    pub parent: Option<JobId>,
+    /// The prompt.
+    pub prompt: Stored,
+    /// The schema that the answer must fit.
+    pub schema: Option<Stored>,
+}
+
 /// A submission as the run allows it: by an agent of its roster.
 ///
 /// # Errors
 /// When the run knows no such agent, or it cannot be delegated to.
-pub fn submission(
-    run: &RunSpec,
-    agent: &str,
-    budget: Option<u64>,
-    parent: Option<JobId>,
-    prompt: crate::domain::job::Stored,
-) -> Result<Submission, Failure> {
+pub fn submission(run: &RunSpec, agent: &str, asked: Submitted) -> Result<Submission, Failure> {
     let found = run.roster.iter().find(|known| known.name == agent);
     let Some(agent) = found.cloned() else {
         let names: Vec<&str> = run.roster.iter().map(|known| known.name.as_str()).collect();
@@ -444,10 +474,11 @@ pub fn submission(
         return Err(failure.next(["run-loop", "config", "show", "--origin"]));
     };
     Ok(Submission {
-        parent,
-        budget: budget.or(agent.timeout).unwrap_or(run.job_timeout),
+        parent: asked.parent,
+        budget: asked.budget.or(agent.timeout).unwrap_or(run.job_timeout),
         agent,
-        prompt,
+        prompt: asked.prompt,
+        schema: asked.schema,
     })
 }
 

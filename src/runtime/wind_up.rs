@@ -98,6 +98,7 @@ async fn outcome(effect: Effect, run: LoopId, cache: &Path) -> Result<Outcome, F
                     report: None,
                     spent: Spent::default(),
                     unusable: None,
+                    misfit: None,
                     started_at: clock::now(),
                     ended_at: clock::now(),
                 },

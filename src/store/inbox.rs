@@ -1,5 +1,6 @@
 //! Messages to a run: one file for each in `runs/<id>/inbox/`, named by the message's id, or in
-//! the inbox of one of its jobs. A prompt lies beside its message, as `<id>.prompt`.
+//! the inbox of one of its jobs. A prompt lies beside its message, as `<id>.prompt`, and a schema for its
+//! answer as `<id>.schema`.
 //!
 //! A sender writes the file whole (temporary name, fsync, rename). The run's engine reads it,
 //! records what follows together with the message's id, and removes the file once that is durable.
@@ -67,6 +68,9 @@ pub enum Ask {
         budget: Option<u64>,
         /// The job inside which it is delegated.
         parent: Option<JobId>,
+        /// The schema that its answer must fit; it lies beside the message too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        schema: Option<Stored>,
     },
     /// Something happened in a dispatch.
     Signal {
@@ -158,6 +162,21 @@ impl Inbox {
     pub fn prompt(&self, message: MessageId) -> io::Result<Vec<u8>> {
         self.folder.read(prompt_name(message), PROMPT_CAP)
     }
+    /// Puts a schema beside a message that is still to be sent.
+    ///
+    /// # Errors
+    /// When it cannot be written; then nothing of it is there.
+    pub fn put_schema(&self, message: MessageId, schema: &[u8]) -> io::Result<()> {
+        self.folder
+            .write(schema_name(message), schema, Access::Private)
+    }
+    /// The schema beside a message.
+    ///
+    /// # Errors
+    /// When it is not there, too large, or no regular file.
+    pub fn schema(&self, message: MessageId) -> io::Result<Vec<u8>> {
+        self.folder.read(schema_name(message), CAP)
+    }
     /// Hands a message over, durably.
     ///
     /// # Errors
@@ -205,6 +224,7 @@ impl Inbox {
         // One that stays says nothing new when it is read again.
         drop(self.folder.remove_file(file_name(id)));
         drop(self.folder.remove_file(prompt_name(id)));
+        drop(self.folder.remove_file(schema_name(id)));
     }
 }
 
@@ -214,6 +234,10 @@ fn file_name(id: MessageId) -> String {
 
 fn prompt_name(id: MessageId) -> String {
     format!("{id}.prompt")
+}
+
+fn schema_name(id: MessageId) -> String {
+    format!("{id}.schema")
 }
 
 /// Files under a temporary name are not there yet.

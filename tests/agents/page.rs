@@ -34,6 +34,11 @@ before; `run-loop log` says so.
 
 Its keys go to it alone, and their values are taken out of reports, messages and captured output.
 
+`run-loop job submit --schema FILE` asks for one JSON value that fits a JSON Schema. Every agent is
+asked for it in words, one that can be told the schema is told; that the answer fits is checked by us
+either way. The first one that does not is asked for once more with the reason; after a second one the
+job has failed. What was handed over is kept, and nothing is made up in its place.
+
 Where the kernel has Landlock (version 3 or newer), reviewers and planners of most are confined: they
 write nothing but their review tree, their job's folder and what their program keeps of its own, and read
 nothing of other jobs, slots and runs. Sessions of the same program lie in what it keeps of its own,
@@ -141,6 +146,15 @@ fn section(page: &mut String, profile: &Profile, last: &Value) {
         };
         let resume = code(&profile.session.resume);
         writeln!(page, "- A session goes on{alone}: {resume}").unwrap();
+    }
+    if let Some(structured) = &profile.structured {
+        let which = if structured.strict {
+            ", where all objects of it are closed"
+        } else {
+            ""
+        };
+        let args = code(&structured.args);
+        writeln!(page, "- A schema for its answer{which}: {args}").unwrap();
     }
     let keys: Vec<String> = profile.keys.iter().map(|key| format!("`{key}`")).collect();
     if !keys.is_empty() {

@@ -32,6 +32,7 @@ pub fn submission(parent: Option<JobId>) -> Submission {
         agent: helper(),
         prompt: stored("prompt"),
         budget: 100,
+        schema: None,
     }
 }
 
@@ -423,6 +424,46 @@ fn an_interrupted_job_is_dispatched_again() {
     let second = run.fence(job);
     assert_eq!((second.attempt, second.token == first.token), (2, false));
     assert!(matches!(run.into_end(), Some(End::Completed { .. })));
+}
+
+/// Issue 6, 7 (A-057, T-183): an answer that does not fit its schema is asked for once more with the
+/// reason, and then the job has failed; what the job says of itself does not count meanwhile.
+#[test]
+fn an_answer_that_does_not_fit_is_asked_for_once_more() {
+    let misfit = |reason: Option<&str>| {
+        let mut outcome = delegated(Ended::Exited { code: 0 }, true);
+        if let Outcome::Delegated { outcome } = &mut outcome {
+            outcome.misfit = reason.map(str::to_owned);
+        }
+        outcome
+    };
+    let again = |run: &Run, job: JobId| {
+        let (newest, _) = run.state.delegations[&job].dispatches.last().unwrap();
+        (newest.attempt, newest.again.clone())
+    };
+    for (second, exit) in [(None, 0), (Some("at /b"), 6)] {
+        let mut run = Run::start(|spec| {
+            spec.panel.clear();
+            spec.single = Some(Submission {
+                schema: Some(stored("schema")),
+                ..submission(None)
+            });
+        });
+        let job = *run.state.delegations.keys().next().unwrap();
+        let fence = run.fence(job);
+        let said = run.signal(fence.clone(), Signal::Completed, "done");
+        assert_eq!((said, run.closed(job)), (Weight::Activity, None));
+        run.ends(job, misfit(Some("at /a")));
+        assert_eq!(run.closed(job), None);
+        assert_eq!(again(&run, job), (2, Some("at /a".to_owned())));
+        assert_ne!(run.fence(job).token, fence.token);
+        run.ends(job, misfit(second));
+        let closed = run.closed(job).unwrap().clone();
+        assert_eq!(run.into_end().unwrap().exit().code(), exit, "{closed:?}");
+        if exit != 0 {
+            assert_eq!(closed.detail(), "output_invalid: at /b");
+        }
+    }
 }
 
 /// A message is taken once, whatever was written of its answer.

@@ -681,6 +681,7 @@ pub fn delegated(ended: Ended, with_report: bool) -> Outcome {
             report,
             spent: Spent::default(),
             unusable: None,
+            misfit: None,
             started_at: Timestamp::from_millis(0),
             ended_at: Timestamp::from_millis(1),
         },

@@ -321,3 +321,67 @@ fn an_interrupted_job_is_resumed() {
     let report = bench.run(&["job", "show", &job, "--report"]);
     assert_eq!(report.ends(0).stdout, "second\n");
 }
+
+const SCHEMA: &str =
+    r#"{"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}"#;
+
+fn submit_with(bench: &Bench, schema: &str) -> Ran {
+    let file = bench.repo.beside("schema.json");
+    std::fs::write(&file, schema).unwrap();
+    submit(bench, "Count.\n", &["--schema", file.to_str().unwrap()])
+}
+
+/// Issue 6, 7 (A-034, T-184): what fits is the report, and nothing else of the answer is.
+#[test]
+fn an_answer_that_fits_its_schema_is_the_report() {
+    let script = "grep -q '\"count\"' || exit 9\necho '```json'; echo '{\"count\": 3}'; echo '```'";
+    let bench = bench(&ScriptedAgent::with_script(script));
+    let ran = submit_with(&bench, SCHEMA);
+    let job = row(&ran.ends(0).stdout, "job");
+    let report = bench.run(&["job", "show", &job, "--report"]);
+    assert_eq!(report.ends(0).stdout, "{\"count\": 3}\n");
+}
+
+/// A-057, T-183: one that does not fit is asked for once more and told why; then the job has failed,
+/// with the reason and without filler.
+#[test]
+fn an_answer_that_does_not_fit_is_no_answer() {
+    let asked = |turns: [&str; 2]| {
+        let folder = tempfile::tempdir().unwrap();
+        let turns = turns.map(ScriptedAgent::with_script);
+        let bench = bench(&ScriptedAgent::in_turn(&folder.path().join("turn"), &turns));
+        let ran = submit_with(&bench, SCHEMA);
+        (ran, bench, folder)
+    };
+    let misfit = "cat > /dev/null; echo '{\"count\": \"three\"}'";
+    let fits = "grep -q 'three' && echo '{\"count\": 3}'";
+    let (ran, ..) = asked([misfit, fits]);
+    assert_eq!(
+        row(&ran.ends(0).stdout, "status"),
+        "completed (attempt 2, budget 3600 s)"
+    );
+    for second in [misfit, "cat > /dev/null", "cat > /dev/null; echo Done."] {
+        let (ran, bench, _folder) = asked([misfit, second]);
+        ran.ends(6).with("RL0507").says("output_invalid");
+        bench.run(&["job", "list"]).ends(0).says("error");
+    }
+    // One that failed is not asked for its form.
+    let (ran, ..) = asked(["cat > /dev/null; exit 3", fits]);
+    ran.ends(6).says("exited with 3");
+}
+
+/// What is no schema shows before anybody is asked.
+#[test]
+fn what_is_no_schema_is_refused() {
+    let bench = bench(&ScriptedAgent::with_script("touch \"$HOME/asked\""));
+    for (schema, says) in [
+        ("", "EOF"),
+        ("[]", "an object"),
+        (r#"{"type": "objekt"}"#, "objekt"),
+        (r##"{"allOf": [{"$ref": "#"}]}"##, "back to itself"),
+    ] {
+        submit_with(&bench, schema).ends(2).says(says);
+    }
+    assert!(!bench.repo.beside("home").join("asked").exists());
+    bench.run(&["job", "list"]).ends(0).says("no");
+}

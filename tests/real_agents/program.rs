@@ -188,12 +188,16 @@ impl Trial {
     /// A run against `main`, with a cleared environment and a home of its own.
     pub(crate) fn run(&self, seconds: u32, args: &[&str]) -> Ran {
         let seconds = seconds.to_string();
-        let line = [&["--base", "main", "--job-timeout", &seconds][..], args].concat();
+        self.call(&[&["--base", "main", "--job-timeout", &seconds][..], args].concat())
+    }
+
+    /// The program with any arguments, in the same environment.
+    pub(crate) fn call(&self, line: &[&str]) -> Ran {
         let path = &self.bench.environment()["PATH"];
         let url = format!("http://127.0.0.1:{}", self.model.port);
         let output = self
             .bench
-            .command(&line)
+            .command(line)
             .env("PATH", format!("{}:{path}", self.bin.display()))
             .env("LANG", "C.UTF-8")
             .env("ANTHROPIC_API_KEY", KEY)

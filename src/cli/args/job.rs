@@ -35,6 +35,9 @@ pub struct SubmitArgs {
     /// What it is asked, as a file
     #[arg(long, value_name = "FILE")]
     pub prompt_file: PathBuf,
+    /// A JSON Schema that its answer must fit: given to the agent, checked here, and asked for once more
+    #[arg(long, value_name = "FILE")]
+    pub schema: Option<PathBuf>,
     /// Its budget; default its agent's, then `RUN_LOOP_TIMEOUT`, then 3600
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=604_800))]
     pub timeout: Option<u64>,

@@ -158,6 +158,7 @@ impl Asked<'_> {
                 let dispatch = profile::Dispatch {
                     continues: None,
                     confine: confine.as_ref(),
+                    schema: None,
                     agent,
                     program,
                     job,

@@ -111,7 +111,7 @@ impl Desk {
         environment: &Environment,
         about: Option<JobId>,
         ask: Ask,
-        prompt: Option<&[u8]>,
+        beside: Beside<'_>,
     ) -> Result<JobId, Failure> {
         let stamp = clock::stamp().map_err(|error| {
             let message = format!("the system gives no randomness: {error}");
@@ -127,7 +127,7 @@ impl Desk {
                     outbox: &mailbox.outbox,
                     run,
                 };
-                sent.to_the_answer(id, from, ask, prompt, || Ok(true))
+                sent.to_the_answer(id, from, ask, beside, || Ok(true))
             }
             Self::Outside { .. } => {
                 let registry = self.registry(environment)?;
@@ -148,10 +148,19 @@ impl Desk {
                     outbox: &outbox,
                     run,
                 };
-                sent.to_the_answer(id, None, ask, prompt, || Journal::is_driven(state, run))
+                sent.to_the_answer(id, None, ask, beside, || Journal::is_driven(state, run))
             }
         }
     }
+}
+
+/// What lies beside a message.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Beside<'a> {
+    /// A prompt.
+    pub(super) prompt: Option<&'a [u8]>,
+    /// A schema.
+    pub(super) schema: Option<&'a [u8]>,
 }
 
 /// A message on its way.
@@ -167,19 +176,22 @@ impl Sent<'_> {
         id: MessageId,
         from: Option<Fence>,
         ask: Ask,
-        prompt: Option<&[u8]>,
+        beside: Beside<'_>,
         lives: impl Fn() -> Result<bool, Failure>,
     ) -> Result<JobId, Failure> {
         let request = Request::Job { from, ask };
-        let sent = match prompt {
-            Some(prompt) => self.inbox.put_prompt(id, prompt),
-            None => Ok(()),
-        }
-        .map_err(|error| error.to_string())
-        .and_then(|()| {
-            let message = Message::new(id, self.run, request);
-            self.inbox.send(&message).map_err(|failure| failure.message)
-        });
+        let prompt = beside.prompt;
+        let prompt = prompt.map_or(Ok(()), |prompt| self.inbox.put_prompt(id, prompt));
+        let sent = prompt
+            .and_then(|()| {
+                let schema = beside.schema;
+                schema.map_or(Ok(()), |schema| self.inbox.put_schema(id, schema))
+            })
+            .map_err(|error| error.to_string())
+            .and_then(|()| {
+                let message = Message::new(id, self.run, request);
+                self.inbox.send(&message).map_err(|failure| failure.message)
+            });
         if let Err(reason) = sent {
             // Nothing of it stays (row M-103).
             self.inbox.done(id);

@@ -3,7 +3,7 @@
 use crate::cli::args::Format;
 use crate::cli::args::job::EventArgs;
 use crate::cli::environment::Environment;
-use crate::cli::job::desk::Desk;
+use crate::cli::job::desk::{Beside, Desk};
 use crate::domain::code::Code;
 use crate::domain::delegation::Fence;
 use crate::domain::exit::Exit;
@@ -39,6 +39,6 @@ pub(super) fn run(
         signal: args.kind.into(),
         detail: args.detail.clone(),
     };
-    let job = desk.ask(environment, Some(job), ask, None)?;
+    let job = desk.ask(environment, Some(job), ask, Beside::default())?;
     super::said(job, "was told", format)
 }

@@ -14,6 +14,7 @@ use crate::domain::code::Code;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
+use crate::domain::job::Stored;
 use crate::domain::limits::Limits;
 use crate::domain::run_spec::{BaseSpec, PlanSource, RunSpec};
 use crate::domain::time::Stamp;
@@ -22,7 +23,7 @@ use crate::git::base;
 use crate::git::review_tree::ReviewTrees;
 use crate::git::{Git, Repository, ReviewStore};
 use crate::process::guard::GuardProgram;
-use crate::runtime::messages::submission;
+use crate::runtime::messages::{Submitted, submission};
 use crate::runtime::{Rim, clock};
 use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock, StateFolder};
 
@@ -33,6 +34,7 @@ const LONGEST: u32 = 604_800;
 pub(super) fn run(
     args: &SubmitArgs,
     prompt: Vec<u8>,
+    schema: Option<&[u8]>,
     place: Place,
     argv: &[OsString],
     environment: &Environment,
@@ -49,11 +51,13 @@ pub(super) fn run(
     let cache = environment.cache_root()?;
     let mut spec = spec(args, &git, &repository, argv, environment, &stamp)?;
     // Whatever is wrong with the agent shows before anything is made.
-    let stored = crate::domain::job::Stored {
-        sha256: crate::domain::digest::Digest::of(&prompt),
-        bytes: prompt.len() as u64,
+    let asked = Submitted {
+        budget: args.timeout,
+        parent: None,
+        prompt: Stored::of(&prompt),
+        schema: schema.map(Stored::of),
     };
-    spec.single = Some(submission(&spec, &args.agent, args.timeout, None, stored)?);
+    spec.single = Some(submission(&spec, &args.agent, asked)?);
     let run = spec.loop_id;
     let state_folder = StateFolder::open(&repository.common_dir)?;
     let lock = RunLock::acquire(&state_folder, &repository.source_root, run)?;
@@ -64,7 +68,9 @@ pub(super) fn run(
     let store = ReviewStore::open(&git, &repository, &cache)?;
     let journal = Journal::create(&state_folder, run)?;
     let artifacts = Artifacts::open(&state_folder, run)?;
-    artifacts.put(&prompt).map_err(not_started)?;
+    for bytes in std::iter::once(&prompt[..]).chain(schema) {
+        artifacts.put(bytes).map_err(not_started)?;
+    }
     drop(prompt);
     let rim = Rim {
         trees: ReviewTrees::new(&git, &store, &repository, &cache, run),

@@ -7,11 +7,11 @@ use std::path::Path;
 use crate::cli::args::Format;
 use crate::cli::args::job::SubmitArgs;
 use crate::cli::environment::Environment;
-use crate::cli::job::desk::{Desk, choose};
+use crate::cli::job::desk::{Beside, Desk, choose};
 use crate::cli::job::single;
 use crate::cli::output;
+use crate::contract::structured;
 use crate::domain::code::Code;
-use crate::domain::digest::Digest;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::id::JobId;
@@ -29,6 +29,10 @@ pub(super) fn run(
     format: Format,
 ) -> Result<Exit, Failure> {
     let prompt = prompt(&environment.current_dir().join(&args.prompt_file))?;
+    let schema = match &args.schema {
+        Some(path) => Some(schema(&environment.current_dir().join(path))?),
+        None => None,
+    };
     let parent = parent(args, desk, environment)?;
     let outside_of_runs = match desk {
         Desk::Inside(_) => false,
@@ -38,18 +42,28 @@ pub(super) fn run(
     };
     if outside_of_runs {
         let place = desk.registry(environment)?.place.clone();
-        return single::run(args, prompt, place, argv, environment, format);
+        return single::run(
+            args,
+            prompt,
+            schema.as_deref(),
+            place,
+            argv,
+            environment,
+            format,
+        );
     }
     let ask = Ask::Submit {
         agent: args.agent.clone(),
-        prompt: Stored {
-            sha256: Digest::of(&prompt),
-            bytes: prompt.len() as u64,
-        },
+        prompt: Stored::of(&prompt),
         budget: args.timeout,
         parent,
+        schema: schema.as_deref().map(Stored::of),
     };
-    let job = desk.ask(environment, parent, ask, Some(&prompt))?;
+    let beside = Beside {
+        prompt: Some(&prompt),
+        schema: schema.as_deref(),
+    };
+    let job = desk.ask(environment, parent, ask, beside)?;
     match format {
         Format::Human => output::data(&format!("{job}\n")),
         Format::Json | Format::Ndjson => {
@@ -86,26 +100,41 @@ fn parent(
     }
 }
 
-/// The prompt, from a regular file that is neither blank nor too large (row M-105, T-053).
+/// The prompt, neither blank nor too large (row M-105, T-053).
 fn prompt(path: &Path) -> Result<Vec<u8>, Failure> {
-    let refused = |what: &dyn std::fmt::Display| {
-        let shown = path.display().to_string();
-        Failure::new(Code::BadValue, format!("--prompt-file {shown}: {what}"))
-            .next(["ls", "-l", "--", &shown])
-    };
+    let bytes = file("--prompt-file", path, PROMPT_CAP)?;
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(refused("--prompt-file", path, &"it is empty"));
+    }
+    Ok(bytes)
+}
+
+/// The schema, as far as it is one.
+fn schema(path: &Path) -> Result<Vec<u8>, Failure> {
+    let bytes = file("--schema", path, structured::SCHEMA_CAP)?;
+    structured::check(&bytes).map_err(|reason| refused("--schema", path, &reason))?;
+    Ok(bytes)
+}
+
+fn refused(option: &str, path: &Path, what: &dyn std::fmt::Display) -> Failure {
+    let shown = path.display().to_string();
+    let message = format!("{option} {shown}: {what}");
+    Failure::new(Code::BadValue, message).next(["ls", "-l", "--", &shown])
+}
+
+/// What a regular file holds that is not too large.
+fn file(option: &str, path: &Path, cap: u64) -> Result<Vec<u8>, Failure> {
+    let refused = |what: &dyn std::fmt::Display| refused(option, path, what);
     let data = fs_err::metadata(path).map_err(|error| refused(&error))?;
     if !data.is_file() {
         return Err(refused(&"it is no regular file"));
     }
     let mut bytes = Vec::new();
     fs_err::File::open(path)
-        .and_then(|file| file.take(PROMPT_CAP + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(cap + 1).read_to_end(&mut bytes))
         .map_err(|error| refused(&error))?;
-    if bytes.len() as u64 > PROMPT_CAP {
-        return Err(refused(&format!("it has more than {PROMPT_CAP} bytes")));
-    }
-    if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Err(refused(&"it is empty"));
+    if bytes.len() as u64 > cap {
+        return Err(refused(&format!("it has more than {cap} bytes")));
     }
     Ok(bytes)
 }

@@ -69,6 +69,7 @@ fn dispatch(state: &State, record: &DelegationRecord) -> Option<Event> {
         token: stamp.derive_hex(&format!("token of {salt}")),
         directory,
         deadline: stamp.at.plus_seconds(record.submission.budget),
+        again: record.asks_again().map(str::to_owned),
     };
     Some(request(state, Effect::Delegate { dispatch }))
 }

@@ -1,8 +1,8 @@
 //! What messages and outcomes change of delegated jobs.
 
 use crate::domain::delegation::{
-    Closed, Dispatch, DispatchOutcome, JobRequest, LOST, NOT_STARTED, Signal, Submission,
-    WALL_CLOCK_TIMEOUT,
+    Closed, Dispatch, DispatchOutcome, JobRequest, LOST, MISFIT, NOT_STARTED, Signal, Submission,
+    WALL_CLOCK_TIMEOUT, detail,
 };
 use crate::domain::id::{JobId, MessageId};
 use crate::domain::job::Ended;
@@ -58,15 +58,15 @@ pub(super) fn requested(
 }
 
 fn signalled(state: &mut State, job: JobId, signal: Signal, detail: &str) {
-    let detail = detail.to_owned();
+    let words = detail.to_owned();
     match signal {
         Signal::Started | Signal::Progress => {}
         Signal::PermissionRequired => match state.delegations.get_mut(&job) {
-            Some(record) => record.blocked = Some(detail),
-            None => drop(state.blocked.insert(job, detail)),
+            Some(record) => record.blocked = Some(words),
+            None => drop(state.blocked.insert(job, words)),
         },
-        Signal::Completed => close(state, job, Closed::Completed { detail }),
-        Signal::Error => close(state, job, Closed::Error { reason: detail }),
+        Signal::Completed => close(state, job, Closed::Completed { detail: words }),
+        Signal::Error => close(state, job, Closed::Error { reason: words }),
     }
 }
 
@@ -103,7 +103,7 @@ pub(super) fn ended(state: &mut State, dispatch: &Dispatch, outcome: &DispatchOu
         record.limited += 1;
         return;
     }
-    if let Some(closed) = closed_by(outcome) {
+    if let Some(closed) = closed_by(dispatch, outcome) {
         close(state, dispatch.job, closed);
     }
 }
@@ -115,11 +115,18 @@ pub(super) fn asked_again(state: &mut State) {
     }
 }
 
-/// How an outcome closes a job; `None` when it was nobody's failure: it is dispatched again.
-fn closed_by(outcome: &DispatchOutcome) -> Option<Closed> {
+/// How an outcome closes a job; `None` when it was nobody's failure, or is the first answer that does
+/// not fit its schema: it is dispatched again.
+fn closed_by(dispatch: &Dispatch, outcome: &DispatchOutcome) -> Option<Closed> {
     let error = |reason: String| Some(Closed::Error { reason });
     if !outcome.gone {
         return error(LOST.to_owned());
+    }
+    if let (Ended::Exited { code: 0 }, Some(reason)) = (&outcome.ended, &outcome.misfit) {
+        let asked_twice = dispatch.again.is_some();
+        return asked_twice.then(|| Closed::Error {
+            reason: detail(&format!("{MISFIT}: {reason}")),
+        });
     }
     match &outcome.ended {
         Ended::Exited { code: 0 } => match (&outcome.report, &outcome.unusable) {

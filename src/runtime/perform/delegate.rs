@@ -10,9 +10,10 @@ use crate::agent::dispatched::Dispatched;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile;
 use crate::contract::delegation::sentence;
+use crate::contract::structured;
 use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::code::Code;
-use crate::domain::delegation::{Dispatch, DispatchOutcome, Fence};
+use crate::domain::delegation::{Dispatch, DispatchOutcome, Fence, Submission};
 use crate::domain::failure::Failure;
 use crate::domain::isolation::Isolation;
 use crate::domain::job::Ended;
@@ -52,6 +53,7 @@ pub(super) async fn perform(
         // Not the agent's failure and not its guard's.
         done.ended = Ended::Interrupted;
     }
+    let misfit = form(rim, state, dispatch, &mut done);
     let (ended, report) = match done.report.map(|bytes| rim.artifacts.put(&bytes)) {
         None => (done.ended, None),
         Some(Ok(stored)) => (done.ended, Some(stored)),
@@ -68,9 +70,51 @@ pub(super) async fn perform(
         gone: done.gone,
         report,
         unusable: done.unusable,
+        misfit,
         started_at,
         ended_at,
     }
+}
+
+/// Puts the answer in the form that was asked for; why it has another one, where it has.
+///
+/// What does not fit is kept as it was handed over, and is no answer.
+fn form(rim: &Rim, state: &State, dispatch: &Dispatch, done: &mut Dispatched) -> Option<String> {
+    if done.ended != (Ended::Exited { code: 0 }) || !done.gone {
+        return None;
+    }
+    let schema = about(state, dispatch)
+        .and_then(|about| schema_of(rim, &about.record.submission))
+        .map_err(|failure| failure.message);
+    let schema = match schema {
+        Ok(None) => return None,
+        Ok(Some(schema)) => schema,
+        // What cannot be held against its schema does not fit it.
+        Err(reason) => return Some(reason),
+    };
+    let fitting = match (&done.report, &done.unusable) {
+        (_, Some(reason)) => Err(reason.clone()),
+        (None, None) => Err("there is no answer".to_owned()),
+        (Some(report), None) => structured::fitting(schema.as_bytes(), report),
+    };
+    match fitting {
+        Ok(text) => {
+            done.report = Some(text.into_bytes());
+            None
+        }
+        Err(reason) => Some(reason),
+    }
+}
+
+/// The schema that a submission's answer must fit.
+fn schema_of(rim: &Rim, submission: &Submission) -> Result<Option<String>, Failure> {
+    let Some(stored) = &submission.schema else {
+        return Ok(None);
+    };
+    let bytes = rim.artifacts.get(&stored.sha256)?;
+    let text = String::from_utf8(bytes);
+    text.map(Some)
+        .map_err(|error| Failure::new(Code::Internal, format!("the schema: {error}")))
 }
 
 /// What a dispatch is about.
@@ -104,6 +148,11 @@ async fn run(
     let About { run, record } = about(state, dispatch)?;
     let submission = &record.submission;
     let mut prompt = rim.artifacts.get(&submission.prompt.sha256)?;
+    let schema = schema_of(rim, submission)?;
+    if let Some(schema) = &schema {
+        let sentence = structured::sentence(schema, dispatch.again.as_deref());
+        prompt.extend_from_slice(sentence.as_bytes());
+    }
     if !submission.agent.remote {
         let sentence = sentence(&run.templates, dispatch.job, &run.roster)
             .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
@@ -162,6 +211,10 @@ async fn run(
                 budget,
                 continues: None,
                 confine: confine.as_ref(),
+                schema: schema.as_deref().map(|text| profile::Schema {
+                    text,
+                    is_strict: structured::is_strict(text.as_bytes()),
+                }),
             };
             Ok(profile::dispatch(&asked, stop).await)
         }

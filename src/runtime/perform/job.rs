@@ -380,6 +380,7 @@ impl Assignment<'_> {
                     budget,
                     continues: continued(self.job, before.as_ref()),
                     confine: confine.as_ref(),
+                    schema: None,
                 };
                 Ok(profile::dispatch(&dispatch, stop).await)
             }

@@ -47,6 +47,7 @@ fn seeds() -> Vec<Vec<u8>> {
         agent,
         prompt,
         budget: 1,
+        schema: None,
     });
     let requests = [
         JobRequest::Submit { submission },
