@@ -94,7 +94,9 @@ pub async fn drive(
             let (input, letter) = taken.split();
             let before = state.clone();
             match take(journal, state, input, observer) {
-                Ok(events) => restore::lost(&performing.rim, &before, &events, observer),
+                Ok(events) => {
+                    restore::left_by_work(&performing.rim, &before, &events, observer);
+                }
                 Err(failure) => {
                     finished.close();
                     performing.abandon().await;

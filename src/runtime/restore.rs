@@ -75,16 +75,20 @@ fn named_by(event: &Event) -> Vec<&Stored> {
     }
 }
 
-/// Tells which uncommitted edits a step of work lost, each with the command that prints it as it was.
-pub(super) fn lost(rim: &Rim, before: &State, events: &[Event], observer: &mut dyn Observer) {
+/// Tells what a step of work lost and what it left elsewhere, each with the command that brings it:
+/// uncommitted edits however the step ends, since the measurement is all that still knows of them.
+pub(super) fn left_by_work(
+    rim: &Rim,
+    before: &State,
+    events: &[Event],
+    observer: &mut dyn Observer,
+) {
     let Some((work, pin)) = before.work() else {
         return;
     };
+    let role = work.role.as_str();
     for event in events {
-        if let Event::WorkClosed {
-            lost, elsewhere, ..
-        } = event
-        {
+        if let Event::WorkClosed { elsewhere, .. } = event {
             let root = before
                 .run
                 .as_ref()
@@ -97,17 +101,21 @@ pub(super) fn lost(rim: &Rim, before: &State, events: &[Event], observer: &mut d
                     Site::Dropped => "which is put back by",
                 };
                 observer.note(&format!(
-                    "the {} job also {}, {what}: {}",
-                    work.role.as_str(),
+                    "the {role} job also {}, {what}: {}",
                     moved.did(),
                     NextCommand(moved.bring(root))
                 ));
             }
-            for path in lost {
+        }
+        if let Event::EffectDone { outcome, .. } = event
+            && let Outcome::Measured {
+                result: Done::Ok(measured),
+            } = &**outcome
+        {
+            for path in &measured.lost {
                 let command = NextCommand(restore::command(rim.store.git_dir(), pin, path));
                 observer.note(&format!(
-                    "the {} job lost the uncommitted edits of {path}; they are printed by: {command}",
-                    work.role.as_str()
+                    "the {role} job lost the uncommitted edits of {path}; they are printed by: {command}"
                 ));
             }
         }

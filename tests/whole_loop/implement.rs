@@ -1,6 +1,7 @@
 //! What an implementation did is told apart: nothing, elsewhere, another branch, lost edits.
 
 use crate::stage::{Stage, adds, by_role, implements, looks_for};
+use crate::support::bench::Ran;
 
 fn stage(implement: &str) -> Stage {
     Stage::new()
@@ -202,6 +203,22 @@ fn an_operation_that_is_left_open_is_told_with_what_ends_it() {
     }
 }
 
+/// What the command prints that is told for lost edits of a path.
+fn restored(stage: &Stage, ran: &Ran, path: &str) -> String {
+    let command = ran
+        .stderr
+        .lines()
+        .find(|line| line.contains(&format!("lost the uncommitted edits of {path}")))
+        .unwrap_or_else(|| unreachable!("no restoring command in:\n{}", ran.stderr));
+    let command = &command[command.find("git ").unwrap()..];
+    let shown = std::process::Command::new("sh")
+        .args(["-c", command])
+        .current_dir(stage.bench().repo.root())
+        .output()
+        .unwrap();
+    String::from_utf8(shown.stdout).unwrap()
+}
+
 /// Uncommitted work that the job threw away is named with what brings it back.
 #[test]
 fn lost_edits_are_named_with_the_restoring_command() {
@@ -214,23 +231,48 @@ fn lost_edits_are_named_with_the_restoring_command() {
     repo.write("notes.txt", "thoughts\n");
     let ran = stage.run(&LINE);
     ran.ends(0);
-    let command = ran
-        .stderr
-        .lines()
-        .find(|line| line.contains("notes.txt") && line.contains("git"))
-        .unwrap_or_else(|| unreachable!("no restoring command in:\n{}", ran.stderr))
-        .to_owned();
-    let command = &command[command.find("git ").unwrap()..];
-    let shown = std::process::Command::new("sh")
-        .args(["-c", command])
-        .current_dir(repo.root())
-        .output()
-        .unwrap();
-    assert_eq!(
-        String::from_utf8_lossy(&shown.stdout),
-        "thoughts\n",
-        "{command}"
-    );
+    assert_eq!(restored(&stage, &ran, "notes.txt"), "thoughts\n");
+}
+
+/// Issue 5, item 2: a job that fails may have thrown away more than one that does not.
+#[test]
+fn a_job_that_breaks_off_is_measured_too() {
+    let stage = stage("git checkout -q -- src/lib.rs; rm -f notes.txt; exit 3");
+    let repo = &stage.bench().repo;
+    repo.write("src/lib.rs", "// hours of work\n");
+    repo.write("notes.txt", "thoughts\n");
+    let ran = stage.run(&LINE);
+    ran.ends(6).says("exited with 3");
+    assert_eq!(restored(&stage, &ran, "notes.txt"), "thoughts\n");
+    assert_eq!(restored(&stage, &ran, "src/lib.rs"), "// hours of work\n");
+    stage.promoted_nothing();
+}
+
+/// Issue 5, item 2: where the job left the branch and broke off, both are said, and the next command
+/// leads back.
+#[test]
+fn a_job_that_breaks_off_on_another_branch_says_so() {
+    let stage = stage("git switch -q -c elsewhere; exit 3");
+    let ran = stage.run(&LINE);
+    ran.ends(6).says("exited with 3");
+    assert!(ran.stderr.contains("to elsewhere"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("switch feature"), "{}", ran.stderr);
+    stage.promoted_nothing();
+}
+
+/// Issue 5, item 2: edits that went with a switch of branches are told beside the switch.
+#[test]
+fn edits_that_a_switch_threw_away_are_named() {
+    let stage = stage(&format!(
+        "git switch -q -f -c elsewhere HEAD~0; git checkout -q -- .; {}",
+        implements("// sum")
+    ));
+    stage.bench().repo.write("README.md", "hours of work\n");
+    let ran = stage.run(&LINE);
+    assert_ne!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("to elsewhere"), "{}", ran.stderr);
+    assert_eq!(restored(&stage, &ran, "README.md"), "hours of work\n");
+    stage.promoted_nothing();
 }
 
 /// Promoted evidence, the configuration and hooks are no part of what a creator may write.

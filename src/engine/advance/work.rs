@@ -69,7 +69,13 @@ pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Eve
         }
         WorkStage::Measured { asked, job, result } => Some(match &**result {
             Done::Ok(measured) => close(state, work, &asked.pin, *job, measured),
-            Done::Err(failure) => fail(unmeasured(work, failure)),
+            Done::Err(failure) => {
+                let failure = unmeasured(work, failure);
+                fail(match broken_off(state, work, *job) {
+                    Some(ended) => beside(failed(state, work, ended), failure),
+                    None => failure,
+                })
+            }
         }),
     }
 }
@@ -138,8 +144,8 @@ fn job(state: &State, work: &Work, asked: &Asked) -> Option<Job> {
     Some(job)
 }
 
-/// What follows from an answer. A failed delegation ends the run (row M-009); one that rules and
-/// gives no ruling only leaves the findings as they are.
+/// What follows from an answer. A failed delegation ends the run (row M-009), once it is known what
+/// the job left; one that rules and gives no ruling only leaves the findings as they are.
 fn judge(state: &State, work: &Work, asked: &Asked, job: JobId, outcome: &JobOutcome) -> Event {
     if outcome.ended == Ended::Interrupted {
         // Nobody's failure: it is asked the same again, and nothing is spent.
@@ -159,13 +165,11 @@ fn judge(state: &State, work: &Work, asked: &Asked, job: JobId, outcome: &JobOut
     if outcome.ended.is_limit() {
         return limit::work(asked.limited, outcome);
     }
-    if !outcome.ended.is_success() {
-        let started = !matches!(outcome.ended, Ended::NotStarted { .. });
-        let rules = matches!(work.role, Role::Readjudicate | Role::Arbitrate);
-        if rules && started {
-            return measure(state, work, &asked.pin);
-        }
+    if matches!(outcome.ended, Ended::NotStarted { .. }) {
         return fail(failed(state, work, &outcome.ended));
+    }
+    if !outcome.ended.is_success() {
+        return measure(state, work, &asked.pin);
     }
     let re_asked = matches!(asked.reason, AttemptReason::ReAsk { .. });
     match &outcome.reading {
@@ -328,32 +332,33 @@ fn ruled(role: Role, ruling: RulingKind) -> Option<Disposition> {
     }
 }
 
-/// The step is over, unless the job touched what no job may touch.
+/// How the step's job ended, where that ends the run: it broke off, and it was not one that rules.
+fn broken_off<'a>(state: &'a State, work: &Work, job: JobId) -> Option<&'a Ended> {
+    let ended = &state.jobs.get(&job)?.outcome.as_ref()?.ended;
+    let rules = matches!(work.role, Role::Readjudicate | Role::Arbitrate);
+    (!rules && !ended.is_success()).then_some(ended)
+}
+
+/// A failure with what was found beside it; what mends that comes first.
+fn beside(mut first: Failure, found: Failure) -> Failure {
+    first.message = format!("{}; {}", first.message, found.message);
+    first.next = found.next;
+    first
+}
+
+/// The step is over, unless its job broke off, or touched what no job may touch.
 fn close(state: &State, work: &Work, pin: &Pin, job: JobId, measured: &Remeasured) -> Event {
-    if let Some(now) = measured.branch_switched(pin) {
-        return fail(elsewhere(state, work, pin, measured, now));
+    let changed = measured.drift_from(pin).content_moved;
+    let found = misplaced(state, work, pin, measured);
+    if let Some(ended) = broken_off(state, work, job) {
+        let failure = failed(state, work, ended);
+        return fail(match found {
+            Some(found) => beside(failure, found),
+            None => failure,
+        });
     }
-    let drift = measured.drift_from(pin);
-    // Whoever works may commit and stage; nobody may rewire the repository.
-    let tripped: Vec<&str> = drift
-        .trips
-        .iter()
-        .filter(|trip| !matches!(trip, Trip::Index | Trip::BranchTip))
-        .map(|trip| trip.as_str())
-        .collect();
-    if !tripped.is_empty() {
-        let message = format!(
-            "{} moved while the {} job of the {} ran",
-            tripped.join(" and "),
-            work.role.as_str(),
-            work.slot
-        );
-        return fail(Failure::new(Code::TripwireMoved, message).next(log(state)));
-    }
-    let changed = drift.content_moved;
-    let elsewhere = measured.elsewhere.iter().find(|it| holds_work(work, it));
-    if let Some(first) = elsewhere.filter(|_| work.role.writes() && !changed) {
-        return fail(committed_elsewhere(state, work, first));
+    if let Some(found) = found {
+        return fail(found);
     }
     if work.role == Role::Implement && !changed && pin.is_empty() {
         let message = "the creator ended without changing anything: there is nothing to review";
@@ -376,6 +381,34 @@ fn close(state: &State, work: &Work, pin: &Pin, job: JobId, measured: &Remeasure
         lost: measured.lost.clone(),
         elsewhere: measured.elsewhere.clone(),
     }
+}
+
+/// What the job did where it may not, or elsewhere than here.
+fn misplaced(state: &State, work: &Work, pin: &Pin, measured: &Remeasured) -> Option<Failure> {
+    if let Some(now) = measured.branch_switched(pin) {
+        return Some(elsewhere(state, work, pin, measured, now));
+    }
+    let drift = measured.drift_from(pin);
+    // Whoever works may commit and stage; nobody may rewire the repository.
+    let tripped: Vec<&str> = drift
+        .trips
+        .iter()
+        .filter(|trip| !matches!(trip, Trip::Index | Trip::BranchTip))
+        .map(|trip| trip.as_str())
+        .collect();
+    if !tripped.is_empty() {
+        let message = format!(
+            "{} moved while the {} job of the {} ran",
+            tripped.join(" and "),
+            work.role.as_str(),
+            work.slot
+        );
+        return Some(Failure::new(Code::TripwireMoved, message).next(log(state)));
+    }
+    let elsewhere = measured.elsewhere.iter().find(|it| holds_work(work, it));
+    elsewhere
+        .filter(|_| work.role.writes() && !drift.content_moved)
+        .map(|first| committed_elsewhere(state, work, first))
 }
 
 /// Whether a job's work lies there rather than here. A stash is everybody's in a repository: only who
