@@ -2,10 +2,11 @@
 //! each in a working tree of its own, and all promote into one folder.
 
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::others;
 use crate::domain::digest::Digest;
+use crate::domain::effect::Effect;
 use crate::domain::failure::Failure;
 use crate::domain::layout;
 use crate::domain::summary::Summary;
@@ -17,6 +18,9 @@ use crate::store::{Journal, StateFolder};
 
 /// More runs than can end while one round is open.
 const MOST: usize = 64;
+/// How long a promotion of another run is waited for, that may have died in it: 10 s.
+const LOOKS: usize = 200;
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Whether the folder is as it was, but for manifests that the journals of other runs vouch for, byte
 /// by byte. One that was changed, taken away or written by anybody else is told by the digest of the
@@ -66,18 +70,27 @@ fn newest(approvals: &Path, own: &str) -> std::io::Result<Vec<String>> {
     Ok(files.into_iter().map(|(_, name)| name).collect())
 }
 
-/// Whether the run that a manifest names published exactly these bytes.
+/// Whether the run that a manifest names published exactly these bytes. One that is promoting writes
+/// its manifest before its journal says so, and is waited for.
 fn is_vouched(state: &StateFolder, approvals: &Path, name: &str) -> bool {
     let path = approvals.join(name);
-    let Some(run) = layout::manifest_run(name) else {
-        return false;
-    };
     let is_file = fs_err::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
-    let (true, Ok(bytes), Ok(entries)) = (is_file, fs_err::read(&path), Journal::load(state, run))
+    let (true, Some(run), Ok(bytes)) = (is_file, layout::manifest_run(name), fs_err::read(&path))
     else {
         return false;
     };
-    let events = entries.iter().map(|entry| (entry.at, &entry.event));
-    let said = Attestation::of(run, &Summary::of(events)).manifest_sha256;
-    said == Some(Digest::of(&bytes))
+    for _ in 0..LOOKS {
+        let Ok(entries) = Journal::load(state, run) else {
+            return false;
+        };
+        let events = entries.iter().map(|entry| (entry.at, &entry.event));
+        let summary = Summary::of(events);
+        let promotes = |effect: &Effect| matches!(effect, Effect::Promote { .. });
+        if !summary.open.values().any(promotes) {
+            let said = Attestation::of(run, &summary).manifest_sha256;
+            return said == Some(Digest::of(&bytes));
+        }
+        std::thread::park_timeout(PAUSE);
+    }
+    false
 }
