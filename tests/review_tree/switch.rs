@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 use crate::fixture::{World, counted_trees};
 use crate::support::repo::git;
 
+/// A file and when it changed last: a new one may get the number of one that went.
+type File = (u64, i64, i64);
+
 /// Which file lies at each path, the agent's git left out.
-fn inodes(tree: &Path) -> BTreeMap<PathBuf, u64> {
+fn files(tree: &Path) -> BTreeMap<PathBuf, File> {
     let mut found = BTreeMap::new();
     let mut folders = vec![tree.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -17,7 +20,7 @@ fn inodes(tree: &Path) -> BTreeMap<PathBuf, u64> {
             let meta = std::fs::symlink_metadata(&path).unwrap();
             if !meta.is_dir() {
                 let below = path.strip_prefix(tree).unwrap().to_owned();
-                found.insert(below, meta.ino());
+                found.insert(below, (meta.ino(), meta.ctime(), meta.ctime_nsec()));
             } else if !path.ends_with(".git") {
                 folders.push(path);
             }
@@ -27,10 +30,10 @@ fn inodes(tree: &Path) -> BTreeMap<PathBuf, u64> {
 }
 
 /// Opens a slot until nothing of it lies in the tick of its proof any more.
-fn settled(world: &World, rev: &str) -> BTreeMap<PathBuf, u64> {
-    let mut before = inodes(&world.open("a", rev));
+fn settled(world: &World, rev: &str) -> BTreeMap<PathBuf, File> {
+    let mut before = files(&world.open("a", rev));
     for _ in 0..1_000 {
-        let now = inodes(&world.open("a", rev));
+        let now = files(&world.open("a", rev));
         if now == before {
             return now;
         }
@@ -44,7 +47,7 @@ fn a_switch_writes_only_what_differs() {
     let world = World::new();
     let before = settled(&world, "one");
     let tree = world.open("a", "two");
-    let after = inodes(&tree);
+    let after = files(&tree);
     let kept = |path: &str| before.get(Path::new(path)) == after.get(Path::new(path));
     for path in ["same-size", "README.md", "bin/run.sh", "link", ".gitignore"] {
         assert!(kept(path), "{path} was written again");
@@ -64,9 +67,9 @@ fn what_an_agent_touched_is_written_again_and_nothing_else() {
         .open(tree.join("same-size"))
         .unwrap();
     file.set_modified(std::time::UNIX_EPOCH).unwrap();
-    let after = inodes(&world.open("a", "two"));
-    let differ = |(path, inode): (&PathBuf, &u64)| {
-        (before.get(path) != Some(inode)).then(|| path.to_str().unwrap().to_owned())
+    let after = files(&world.open("a", "two"));
+    let differ = |(path, file): (&PathBuf, &File)| {
+        (before.get(path) != Some(file)).then(|| path.to_str().unwrap().to_owned())
     };
     let written: Vec<_> = after.iter().filter_map(differ).collect();
     assert_eq!(written, ["same-size"]);
