@@ -102,6 +102,12 @@ pub(crate) fn moved(code: Code) -> Option<Code> {
     }
 }
 
+/// Whether somebody wrote to the folder of the manifests whom no journal vouches for, yet: another run
+/// writes its own before its journal says so.
+fn manifests_moved(pin: &Pin, pinned: Option<&Pin>) -> bool {
+    pinned.is_some_and(|before| before.tripwire.manifests != pin.tripwire.manifests)
+}
+
 /// One measurement, and everything it needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pinning<'a> {
@@ -126,9 +132,13 @@ impl Pinning<'_> {
     /// one's too where nothing moved.
     pub(crate) fn take(&self, pinned: Option<&Pin>) -> Result<Pin, Failure> {
         self.store.refresh(self.repo)?;
-        let mut last = String::new();
+        let (mut last, mut looks) = (String::new(), tripwire::LOOKS);
         for left in (0..TRIES).rev() {
-            match self.attempt(pinned, left) {
+            match self.attempt(pinned) {
+                Ok(pin) if left > 0 && manifests_moved(&pin, pinned) => {
+                    tripwire::settled(self.repo, self.spec, &mut looks);
+                    "the approval manifests moved".clone_into(&mut last);
+                }
                 Ok(pin) => return Ok(pin),
                 Err(Meaning::Refused(failure)) => return Err(failure),
                 Err(Meaning::Unquiet(what)) => last = what,
@@ -137,7 +147,7 @@ impl Pinning<'_> {
         Err(not_quiet(&self.repo.source_root, &last))
     }
 
-    fn attempt(&self, pinned: Option<&Pin>, left: u32) -> Result<Pin, Meaning> {
+    fn attempt(&self, pinned: Option<&Pin>) -> Result<Pin, Meaning> {
         let (git, repo, spec) = (self.git, self.repo, self.spec);
         if !spec.allow_in_progress {
             operation_in_progress(git, repo)?;
@@ -169,10 +179,6 @@ impl Pinning<'_> {
         };
         let before = pinned.map(|pin| &pin.tripwire);
         let tripwire = tripwire::read(repo, &facts, &config, index, spec, before)?;
-        // Another run writes its manifest before its journal says so.
-        if left > 0 && before.is_some_and(|before| before.manifests != tripwire.manifests) {
-            return Err(Meaning::Unquiet("the approval manifests moved".to_owned()));
-        }
         let dirty = tree != facts.head_tree;
         let snapshot = if dirty {
             write(git, self.store, &tree, &facts.head, &objects.head_time)?

@@ -2,11 +2,13 @@
 
 mod published;
 
+pub(crate) use published::LOOKS;
+
 use std::ffi::OsString;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use rustix::fs::OFlags;
@@ -41,10 +43,7 @@ pub(crate) fn read(
     }
     let hooks: Vec<&Path> = hooks.iter().map(AsRef::as_ref).collect();
     let (shared, own) = (repo.common_dir.join("info"), repo.git_dir.join("info"));
-    let approvals = Path::new(&spec.control_root)
-        .join(&spec.reports)
-        .join(layout::APPROVALS);
-    let ours = layout::manifest_name(spec.loop_id);
+    let (approvals, ours) = approvals(spec);
     let mut manifests = others(&approvals, &[&ours]).map_err(failed)?;
     if let Some(before) = before
         && before.manifests != manifests
@@ -64,6 +63,19 @@ pub(crate) fn read(
         index,
         manifests,
     })
+}
+
+/// Waits, for at most so many looks, while another run promotes: see [`published`].
+pub(crate) fn settled(repo: &Repository, spec: &RunSpec, looks: &mut u32) {
+    let (approvals, ours) = approvals(spec);
+    published::settled(repo, &approvals, &ours, looks);
+}
+
+/// The folder of the manifests, and the name of the run's own.
+fn approvals(spec: &RunSpec) -> (PathBuf, String) {
+    let reports = Path::new(&spec.control_root).join(&spec.reports);
+    let own = layout::manifest_name(spec.loop_id);
+    (reports.join(layout::APPROVALS), own)
 }
 
 /// The digest of the manifests, without those that are named.

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use super::others;
 use crate::domain::digest::Digest;
-use crate::domain::effect::Effect;
 use crate::domain::failure::Failure;
+use crate::domain::id::LoopId;
 use crate::domain::layout;
 use crate::domain::summary::Summary;
 use crate::git::error::Error;
@@ -18,9 +18,10 @@ use crate::store::{Journal, StateFolder};
 
 /// More runs than can end while one round is open.
 const MOST: usize = 64;
-/// How long a promotion of another run is waited for, that may have died in it: 10 s.
-const LOOKS: usize = 200;
+/// How often a promotion under way is looked at.
 const PAUSE: Duration = Duration::from_millis(50);
+/// How many looks a measurement takes: 10 s, since the run may have died in it.
+pub(crate) const LOOKS: u32 = 200;
 
 /// Whether the folder is as it was, but for manifests that the journals of other runs vouch for, byte
 /// by byte. One that was changed, taken away or written by anybody else is told by the digest of the
@@ -70,27 +71,45 @@ fn newest(approvals: &Path, own: &str) -> std::io::Result<Vec<String>> {
     Ok(files.into_iter().map(|(_, name)| name).collect())
 }
 
-/// Whether the run that a manifest names published exactly these bytes. One that is promoting writes
-/// its manifest before its journal says so, and is waited for.
+/// Whether the run that a manifest names published exactly these bytes.
 fn is_vouched(state: &StateFolder, approvals: &Path, name: &str) -> bool {
     let path = approvals.join(name);
     let is_file = fs_err::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
-    let (true, Some(run), Ok(bytes)) = (is_file, layout::manifest_run(name), fs_err::read(&path))
+    let (true, Some((run, summary)), Ok(bytes)) =
+        (is_file, summary_of(state, name), fs_err::read(&path))
     else {
         return false;
     };
-    for _ in 0..LOOKS {
-        let Ok(entries) = Journal::load(state, run) else {
-            return false;
-        };
-        let events = entries.iter().map(|entry| (entry.at, &entry.event));
-        let summary = Summary::of(events);
-        let promotes = |effect: &Effect| matches!(effect, Effect::Promote { .. });
-        if !summary.open.values().any(promotes) {
-            let said = Attestation::of(run, &summary).manifest_sha256;
-            return said == Some(Digest::of(&bytes));
+    Attestation::of(run, &summary).manifest_sha256 == Some(Digest::of(&bytes))
+}
+
+/// What the journal says of the run that a manifest names.
+fn summary_of(state: &StateFolder, name: &str) -> Option<(LoopId, Summary)> {
+    let run = layout::manifest_run(name)?;
+    let entries = Journal::load(state, run).ok()?;
+    let events = entries.iter().map(|entry| (entry.at, &entry.event));
+    Some((run, Summary::of(events)))
+}
+
+/// Waits while a run promotes whose manifest lies there already: its journal says so only then. What
+/// was measured meanwhile is to be measured again. `looks` are those that are left.
+pub(super) fn settled(repo: &Repository, approvals: &Path, own: &str, looks: &mut u32) {
+    let Ok(Some(state)) = StateFolder::find(&repo.common_dir) else {
+        return;
+    };
+    let is_promoting = |name: &String| {
+        let said = summary_of(&state, name);
+        said.is_some_and(|(_, said)| said.end.is_none() && said.promotion.is_none())
+    };
+    // A folder that cannot be read is told by whoever measures it.
+    let mut names = newest(approvals, own).unwrap_or_default();
+    names.truncate(MOST);
+    loop {
+        names.retain(is_promoting);
+        if names.is_empty() || *looks == 0 {
+            return;
         }
+        *looks -= 1;
         std::thread::park_timeout(PAUSE);
     }
-    false
 }
