@@ -7,8 +7,8 @@
 //!
 //! # Invariants
 //! - Nothing that an agent can reach is believed. Before each use the tree is proved to hold exactly
-//!   the wanted tree and nothing else: by git through our index when it is made, and from then on
-//!   by what this process took down of each file, in memory alone (`stamp` says why that is enough).
+//!   the wanted tree and nothing else, each file by its bytes: against its id when it is made or
+//!   written, and from then on against what this process took down of it, in memory alone (`stamp`).
 //! - A slot in doubt is set aside under another name, and a new one is made; it is never cleaned.
 //! - Nothing is removed through a link, on another file system, or in a folder that is not, by
 //!   device and inode, one that we made (scenario W02).
@@ -17,6 +17,7 @@
 //! Tests: `tests/review_tree.rs`.
 
 mod agent_git;
+mod blob_id;
 mod blobs;
 mod common;
 mod content;
@@ -262,7 +263,6 @@ pub fn release_run(cache_root: &Path, loop_id: LoopId) -> Vec<String> {
 struct SlotFolders {
     slot: Folder,
     tree: Folder,
-    git: Folder,
 }
 
 fn nothing_left(left: &[String]) -> Result<(), Error> {

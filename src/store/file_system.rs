@@ -1,7 +1,6 @@
 //! What kind of file system a path lies on, as far as locks and space depend on it.
 
 use std::io;
-use std::os::fd::AsFd;
 use std::path::Path;
 
 use rustix::fs::{StatFs, StatVfs};
@@ -50,14 +49,6 @@ impl FileSystem {
     pub fn of(path: &Path) -> io::Result<Self> {
         let system = rustix::fs::statfs(path)?;
         Ok(Self::new(&system, &rustix::fs::statvfs(path)?))
-    }
-    /// The file system of something that is open.
-    ///
-    /// # Errors
-    /// When it cannot be asked.
-    pub fn of_open(fd: impl AsFd) -> io::Result<Self> {
-        let system = rustix::fs::fstatfs(&fd)?;
-        Ok(Self::new(&system, &rustix::fs::fstatvfs(&fd)?))
     }
     fn new(system: &StatFs, space: &StatVfs) -> Self {
         let magic = u64::try_from(system.f_type).unwrap_or(0) & 0xFFFF_FFFF;

@@ -2,12 +2,20 @@
 //! Each is tried within a run and between two.
 
 use std::fs::{File, FileTimes, OpenOptions};
+use std::io::Write as _;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Command;
 
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use run_loop::domain::code::Code;
+use rustix::fs::{Mode, OFlags};
+
 use crate::fixture::World;
 use crate::poison::scrubbed;
+use crate::support::repo::git;
 
 /// Does something to a file, and sets its time of modification back.
 fn keeping_its_time(path: &Path, edit: impl FnOnce(&Path)) {
@@ -46,6 +54,55 @@ fn a_store_through_a_map() {
             assert_ne!(std::hint::black_box(map[0]), b'2');
             map[0] = b'2';
         }
+    });
+}
+
+/// ext4 lets the owner of two files exchange their blocks, and every time of both stays. Elsewhere
+/// nothing is tried.
+#[test]
+#[expect(
+    unsafe_code,
+    reason = "the call is what is tried; both files are the test's own"
+)]
+fn blocks_that_changed_places() {
+    #[repr(C)]
+    struct MoveExtent {
+        reserved: u32,
+        donor: i32,
+        starts: [u64; 2],
+        length: u64,
+        moved: u64,
+    }
+    const MOVE_EXTENT: rustix::ioctl::Opcode =
+        rustix::ioctl::opcode::read_write::<MoveExtent>(b'f', 15);
+    scrubbed(|world, tree| {
+        let open = |path: &Path| {
+            let file = OpenOptions::new().read(true).write(true).open(path);
+            let file = file.unwrap();
+            file.sync_all().unwrap();
+            file
+        };
+        let path = world.repo.beside("other");
+        std::fs::write(&path, "2222\n").unwrap();
+        let (other, file) = (open(&path), open(&tree.join("same-size")));
+        let before = file.metadata().unwrap();
+        let mut asked = MoveExtent {
+            reserved: 0,
+            donor: file.as_raw_fd(),
+            starts: [0, 0],
+            length: 1,
+            moved: 0,
+        };
+        // SAFETY: the argument is what the call reads and writes, and outlives it.
+        let call = unsafe { rustix::ioctl::Updater::<MOVE_EXTENT, _>::new(&mut asked) };
+        // SAFETY: as above; where the file system knows no such call it does nothing.
+        let _ = unsafe { rustix::ioctl::ioctl(&other, call) };
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+        let after = file.metadata().unwrap();
+        assert_eq!(
+            (after.ctime(), after.ctime_nsec()),
+            (before.ctime(), before.ctime_nsec())
+        );
     });
 }
 
@@ -169,7 +226,7 @@ fn indexes_that_say_that_nothing_changed() {
     scrubbed(|_, tree| {
         let before = std::fs::read(tree.join(".git/index")).unwrap();
         keeping_its_time(&tree.join("same-size"), overwrite);
-        crate::support::repo::git(tree, &["add", "-A"]);
+        git(tree, &["add", "-A"]);
         std::fs::write(tree.join(".git/index"), before).unwrap();
     });
 }
@@ -182,4 +239,48 @@ fn everything_gone() {
             run("rm", &[Path::new("-rf"), &path]);
         }
     });
+}
+
+/// More folders in each other than anybody goes through: the slot is not used again.
+#[test]
+fn a_folder_without_end() {
+    let world = World::new();
+    let tree = world.open("a", "one");
+    let mut folder = rustix::fs::open(&tree, OFlags::DIRECTORY, Mode::empty()).unwrap();
+    for _ in 0..5_000 {
+        rustix::fs::mkdirat(&folder, "d", Mode::RWXU).unwrap();
+        folder = rustix::fs::openat(&folder, "d", OFlags::DIRECTORY, Mode::empty()).unwrap();
+    }
+    world.open("a", "two");
+    assert_eq!(world.quarantined(), 1);
+    let left = world.trees.release();
+    assert!(
+        left.iter().any(|left| left.contains("too deep")),
+        "{left:?}"
+    );
+    run("rm", &[Path::new("-rf"), &world.root()]);
+}
+
+/// An object whose bytes are not those that its id stands for: git reads and checks it out all the
+/// same.
+#[test]
+fn an_object_with_other_bytes() {
+    let world = World::new();
+    world.open("a", "one");
+    let id = world.oid("two:new/file").to_string();
+    let object = world
+        .repo
+        .root()
+        .join(".git/objects")
+        .join(&id[..2])
+        .join(&id[2..]);
+    std::fs::remove_file(&object).unwrap();
+    let mut forged = ZlibEncoder::new(File::create(&object).unwrap(), Compression::fast());
+    forged.write_all(b"blob 4\0bad\n").unwrap();
+    forged.finish().unwrap();
+    assert_eq!(git(world.repo.root(), &["cat-file", "blob", &id]), "bad");
+    for slot in ["a", "b"] {
+        let failure = world.try_open(slot, "two").unwrap_err();
+        assert_eq!(failure.code, Code::ReviewTreeFailed, "{failure:?}");
+    }
 }

@@ -121,12 +121,7 @@ impl Content {
     }
     /// Takes over what is known of the entries that another tree has just so (the rest is `None`),
     /// and says which entries of the other are not taken over.
-    pub(super) fn carried<T>(
-        &self,
-        other: &Self,
-        known: Vec<T>,
-        is_good: impl Fn(&T) -> bool,
-    ) -> (Vec<Option<T>>, Vec<usize>) {
+    pub(super) fn carried<T>(&self, other: &Self, known: Vec<T>) -> (Vec<Option<T>>, Vec<usize>) {
         let mut carried: Vec<Option<T>> = Vec::new();
         carried.resize_with(self.entries.len(), || None);
         let mut gone = Vec::new();
@@ -139,7 +134,7 @@ impl Content {
             let is_same = self.entries.get(at).is_some_and(|entry| {
                 self.path(entry) == path && their.kind == entry.kind && their.id == entry.id
             });
-            if is_same && is_good(&known) {
+            if is_same {
                 carried[at] = Some(known);
             } else {
                 gone.push(number);

@@ -5,13 +5,9 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::{
-    AtFlags, Dev, Dir, FileType, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_NOW,
-};
+use rustix::fs::{AtFlags, Dev, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
-
-use crate::store::file_system::FileSystem;
 
 /// Which folder it is, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +53,10 @@ pub(crate) struct Folder {
     device: Dev,
     inode: u64,
 }
+
+/// How many folders may lie in each other to be gone through: an agent makes as many as it likes, and
+/// each takes its part of the stack and an open file.
+const DEEPEST: u32 = 500;
 
 const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
@@ -129,23 +129,6 @@ impl Folder {
         let stat = rustix::fs::fstat(&self.fd)?;
         Ok((stat.st_uid, Mode::from_raw_mode(stat.st_mode)))
     }
-    /// Lets the file system's clock give its time to this folder, and returns it.
-    pub(crate) fn now(&self) -> io::Result<Stat> {
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: UTIME_NOW,
-        };
-        let times = Timestamps {
-            last_access: now,
-            last_modification: now,
-        };
-        rustix::fs::futimens(&self.fd, &times)?;
-        Ok(rustix::fs::fstat(&self.fd)?)
-    }
-    /// What kind of file system it lies on.
-    pub(crate) fn file_system(&self) -> io::Result<FileSystem> {
-        FileSystem::of_open(&self.fd)
-    }
     /// When it was written to last, by the file system's time, in seconds.
     pub(crate) fn modified(&self) -> io::Result<i64> {
         Ok(rustix::fs::fstat(&self.fd)?.st_mtime)
@@ -214,10 +197,10 @@ impl Folder {
     /// Links are removed and not followed; another file system is not entered.
     pub(crate) fn remove(&self, name: &CStr) -> Vec<String> {
         let mut left = Vec::new();
-        self.remove_below(name, &shown(name), &mut left);
+        self.remove_below(name, &shown(name), DEEPEST, &mut left);
         left
     }
-    fn remove_below(&self, name: &CStr, path: &str, left: &mut Vec<String>) {
+    fn remove_below(&self, name: &CStr, path: &str, deep: u32, left: &mut Vec<String>) {
         let before = left.len();
         let result = match self.stat(name) {
             Ok(None) => Ok(()),
@@ -225,7 +208,8 @@ impl Folder {
             Ok(Some(stat)) if !self.shares_device(&stat) => {
                 Err(io::Error::other("lies on another file system"))
             }
-            Ok(Some(_)) => self.empty(name, path, left).and_then(|()| {
+            Ok(Some(_)) if deep == 0 => Err(io::Error::other("lies too deep")),
+            Ok(Some(_)) => self.empty(name, path, deep - 1, left).and_then(|()| {
                 if left.len() == before {
                     self.unlink(name, AtFlags::REMOVEDIR)
                 } else {
@@ -238,13 +222,17 @@ impl Folder {
             left.push(format!("{path}: {error}"));
         }
     }
-    /// How many bytes what lies at a name takes on disk; what cannot be read takes none.
+    /// How many bytes what lies at a name takes on disk; what cannot be read, or lies too deep, takes
+    /// none.
     pub(crate) fn size(&self, name: &CStr) -> u64 {
+        self.size_below(name, DEEPEST)
+    }
+    fn size_below(&self, name: &CStr, deep: u32) -> u64 {
         let Ok(Some(stat)) = self.stat(name) else {
             return 0;
         };
         let own = u64::try_from(stat.st_blocks).unwrap_or(0) * 512;
-        if !is_folder(&stat) || !self.shares_device(&stat) {
+        if !is_folder(&stat) || !self.shares_device(&stat) || deep == 0 {
             return own;
         }
         // Only to be read: the rights of a folder that is not removed stay as they are.
@@ -253,13 +241,14 @@ impl Folder {
             .and_then(Self::new)
             .and_then(|folder| Ok((folder.names()?, folder)));
         below.map_or(own, |(names, folder)| {
-            names.iter().fold(own, |sum, name| sum + folder.size(name))
+            let below = names.iter().map(|name| folder.size_below(name, deep - 1));
+            below.fold(own, u64::saturating_add)
         })
     }
-    fn empty(&self, name: &CStr, path: &str, left: &mut Vec<String>) -> io::Result<()> {
+    fn empty(&self, name: &CStr, path: &str, deep: u32, left: &mut Vec<String>) -> io::Result<()> {
         let folder = self.open_in(name)?;
         for name in folder.names()? {
-            folder.remove_below(&name, &format!("{path}/{}", shown(&name)), left);
+            folder.remove_below(&name, &format!("{path}/{}", shown(&name)), deep, left);
         }
         Ok(())
     }

@@ -158,12 +158,8 @@ impl Root {
         };
         let folder = open(&self.folder, &name, places.slot)?;
         let tree = open(&folder, c"tree", places.tree)?;
-        let git = open(&folder, c"git", places.git)?;
-        Ok(SlotFolders {
-            slot: folder,
-            tree,
-            git,
-        })
+        open(&folder, c"git", places.git)?;
+        Ok(SlotFolders { slot: folder, tree })
     }
 
     /// Makes the folder of a slot with its two folders, written down before it gets its name: a

@@ -13,7 +13,7 @@ use super::content::{Content, objects};
 use super::folder::Folder;
 use super::own_git::OwnGit;
 use super::root::{Places, Root};
-use super::stamp::{Known, Moment, Trust};
+use super::stamp::Known;
 use super::walk::{Odd, walk};
 use super::write::{Writer, remove_gone};
 use super::{Error, Record, ReviewTrees, locked, nothing_left};
@@ -43,17 +43,13 @@ impl ReviewTrees {
             return Err(Error::Doubt("our index was written to".to_owned()));
         }
         let content = self.content(tree)?;
-        let trust = Trust::on(&folders.tree)?;
-        // What could have changed in the tick of its record is written anew, like what differs.
-        let is_good = Known::is_proof;
-        let (mut known, gone) = content.carried(&record.content, record.known, is_good);
+        let (mut known, gone) = content.carried(&record.content, record.known);
         // The agent's, of which nothing is kept.
         nothing_left(&folders.tree.remove(c".git"))?;
         remove_gone(&folders.tree, &content, &record.content, &gone)?;
         let mut folders = folders;
         for _ in 0..LOOKS {
-            let complete = self.complete(tree, &content, known, trust, &folders.tree)?;
-            let before = Moment::of_change(&folders.git.now()?);
+            let complete = self.complete(tree, &content, known, &folders.tree)?;
             let seen = walk(&content, folders.tree, Odd::Removed, |found| {
                 let known = complete.get(found.entry);
                 let known = known.ok_or_else(|| Error::Doubt("one entry too many".to_owned()))?;
@@ -61,13 +57,9 @@ impl ReviewTrees {
             })?;
             folders = root.open_slot(slot, &record.places)?;
             if !seen.removed && seen.said.iter().all(Option::is_some) {
-                let mut known = complete;
-                for known in &mut known {
-                    known.settle(before);
-                }
                 return Ok(Record {
                     content,
-                    known,
+                    known: complete,
                     ..record
                 });
             }
@@ -83,7 +75,6 @@ impl ReviewTrees {
         tree: &Oid,
         content: &Content,
         mut known: Vec<Option<Known>>,
-        trust: Trust,
         folder: &Folder,
     ) -> Result<Vec<Known>, Error> {
         let entries = content.entries();
@@ -100,7 +91,7 @@ impl ReviewTrees {
             };
             let ids = objects(some.iter().map(|number| &entries[*number]));
             blobs.fetch(&self.git, self.store.git_dir(), self.format, &ids)?;
-            let mut writer = Writer::new(content, &blobs, trust, folder);
+            let mut writer = Writer::new(content, &blobs, self.format, folder);
             for number in some {
                 known[*number] = Some(writer.write(&entries[*number])?);
             }
@@ -120,15 +111,15 @@ impl ReviewTrees {
         own.switch(tree)?;
         let content = self.content(tree)?;
         let folders = root.open_slot(slot, places)?;
-        let trust = Trust::on(&folders.tree)?;
-        let before = Moment::of_change(&folders.git.now()?);
         let seen = walk(&content, folders.tree, Odd::Refused, |found| {
-            found.is_plain()?.then(|| found.take(trust)).transpose()
+            let id = &content.entries()[found.entry].id;
+            if found.is_plain()? {
+                found.take(self.format, id)
+            } else {
+                Ok(None)
+            }
         })?;
-        let mut known = all(&content, seen.said)?;
-        for known in &mut known {
-            known.settle(before);
-        }
+        let known = all(&content, seen.said)?;
         // After it was taken down: what changed meanwhile differs from the tree, or later from
         // what was taken down.
         own.scan(tree)?;

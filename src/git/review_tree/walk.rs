@@ -9,10 +9,12 @@ use std::sync::{Arc, Condvar, Mutex};
 use rustix::fs::{OFlags, Stat};
 use sha2::{Digest as _, Sha256};
 
-use super::content::{Content, Kind, Node, ROOT};
+use super::blob_id::BlobId;
+use super::content::{Content, Id, Kind, Node, ROOT};
 use super::folder::{Folder, is_folder};
-use super::stamp::{Known, Proof, Stamp, Sum, Trust, is_as_checked_out};
+use super::stamp::{Known, Stamp, Sum, is_as_checked_out};
 use super::{Error, locked};
+use crate::git::repository::ObjectFormat;
 
 /// What is done about something that must not be there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,47 +47,49 @@ impl Found<'_> {
         }
         Ok(is_as_checked_out(self.stat, self.kind))
     }
-    /// Whether it is what is known, by its stamp alone; of an empty folder there is nothing to know.
-    pub(super) fn is_same(&self, known: &Known) -> bool {
-        self.kind == Kind::Submodule || known.stamp == Stamp::from(self.stat)
-    }
-    /// Whether it is what is known, by what proves it.
+    /// Whether it is what is known, by its stamp and its bytes.
     pub(super) fn holds(&self, known: &Known) -> Result<bool, Error> {
-        if !self.is_same(known) {
-            return Ok(false);
+        match known.sum {
+            // Of an empty folder there is nothing to know.
+            None => Ok(self.kind == Kind::Submodule),
+            Some(_) if known.stamp != Stamp::from(self.stat) => Ok(false),
+            Some(sum) => {
+                let mut hasher = Sha256::new();
+                self.read(|bytes| hasher.update(bytes))?;
+                Ok(Sum::from(hasher.finalize()) == sum)
+            }
         }
-        Ok(match &known.proof {
-            Proof::Stamp => true,
-            Proof::Nothing => self.kind == Kind::Submodule,
-            Proof::Sum(sum) => self.sum()? == **sum,
-        })
     }
-    /// Takes it down.
-    pub(super) fn take(&self, trust: Trust) -> Result<Known, Error> {
-        let is_read = trust == Trust::Bytes && self.kind != Kind::Submodule;
-        Ok(Known {
-            stamp: Stamp::from(self.stat),
-            proof: if is_read {
-                Proof::Sum(Box::new(self.sum()?))
-            } else {
-                Proof::Stamp
-            },
-        })
+    /// Takes it down, if its bytes are those that an object id stands for.
+    pub(super) fn take(&self, format: ObjectFormat, id: &Id) -> Result<Option<Known>, Error> {
+        let stamp = Stamp::from(self.stat);
+        if self.kind == Kind::Submodule {
+            return Ok(Some(Known { stamp, sum: None }));
+        }
+        let length = u64::try_from(stamp.size).unwrap_or(u64::MAX);
+        let (mut blob, mut hasher) = (BlobId::new(format, length), Sha256::new());
+        self.read(|bytes| {
+            blob.update(bytes);
+            hasher.update(bytes);
+        })?;
+        let sum = Some(hasher.finalize().into());
+        Ok(blob.is(id).then_some(Known { stamp, sum }))
     }
-    fn sum(&self) -> Result<Sum, Error> {
+    /// Shows all its bytes, those of where a link leads.
+    fn read(&self, mut show: impl FnMut(&[u8])) -> Result<(), Error> {
         let (folder, name) = (self.folder, self.name);
         if self.kind == Kind::Link {
-            return Ok(Sha256::digest(folder.read_link(name)?).into());
+            show(&folder.read_link(name)?);
+            return Ok(());
         }
         // Should it be a pipe by now, opening it must not wait.
         let file = folder.open_file(name, OFlags::RDONLY | OFlags::NONBLOCK)?;
-        let mut hasher = Sha256::new();
         let mut buffer = Vec::with_capacity(1 << 15);
         loop {
             let spare = rustix::buffer::spare_capacity(&mut buffer);
             match rustix::io::read(&file, spare).map_err(io::Error::from)? {
-                0 => return Ok(hasher.finalize().into()),
-                _ => hasher.update(&buffer),
+                0 => return Ok(()),
+                _ => show(&buffer),
             }
             buffer.clear();
         }

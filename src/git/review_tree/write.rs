@@ -10,19 +10,21 @@ use std::io;
 use rustix::fs::{Mode, Stat};
 use sha2::{Digest as _, Sha256};
 
+use super::blob_id::BlobId;
 use super::blobs::{Blobs, Bytes};
 use super::content::{Content, Entry, Kind, Node, ROOT};
 use super::folder::{Folder, is_folder};
-use super::stamp::{Known, Proof, Stamp, Sum, Trust, is_as_checked_out};
+use super::stamp::{Known, Stamp, Sum, is_as_checked_out};
 use super::{Error, c_bytes, nothing_left};
 use crate::domain::path::RepoPath;
+use crate::git::repository::ObjectFormat;
 
 /// Writes entries into a tree, in their order.
 #[derive(Debug)]
 pub(super) struct Writer<'a> {
     pub(super) content: &'a Content,
     pub(super) blobs: &'a Blobs,
-    pub(super) trust: Trust,
+    format: ObjectFormat,
     tree: &'a Folder,
     /// The folders around the last entry, each with the length of its path.
     around: Vec<(Vec<u8>, Folder)>,
@@ -33,13 +35,13 @@ impl<'a> Writer<'a> {
     pub(super) fn new(
         content: &'a Content,
         blobs: &'a Blobs,
-        trust: Trust,
+        format: ObjectFormat,
         tree: &'a Folder,
     ) -> Self {
         Self {
             content,
             blobs,
-            trust,
+            format,
             tree,
             around: Vec::new(),
         }
@@ -48,52 +50,52 @@ impl<'a> Writer<'a> {
     /// Writes one entry, whose blob was fetched; returns what is known of it then.
     pub(super) fn write(&mut self, entry: &Entry) -> Result<Known, Error> {
         let path = self.content.path(entry);
-        let (content, blobs, trust) = (self.content, self.blobs, self.trust);
+        let (content, blobs, format) = (self.content, self.blobs, self.format);
+        let doubt = |what| Error::doubt(&RepoPath::new(content.path(entry)), what);
         let (folder, name) = self.folder(path)?;
         cleared(folder, &name)?;
-        let (sum, stat) = match entry.kind {
-            Kind::Submodule => {
-                folder.create_shared(&name)?;
-                (None, folder.stat(&name)?)
-            }
-            Kind::Link => {
-                let target = whole(blobs, blobs.find(&entry.id)?)?;
-                folder.link(&c_bytes(&target)?, &name)?;
-                (
-                    Some(Sum::from(Sha256::digest(&target))),
-                    folder.stat(&name)?,
-                )
-            }
-            Kind::File | Kind::Executable => {
-                let mode = if entry.kind == Kind::Executable {
-                    0o777
-                } else {
-                    0o666
-                };
-                let file = folder.create_file(&name, Mode::from_raw_mode(mode))?;
-                let mut file = std::fs::File::from(file);
-                let mut hasher = Sha256::new();
-                blobs.each(blobs.find(&entry.id)?, |piece| {
-                    if trust == Trust::Bytes {
-                        hasher.update(piece);
-                    }
-                    io::Write::write_all(&mut file, piece)
-                })?;
-                let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
-                (Some(hasher.finalize().into()), Some(stat))
-            }
+        if entry.kind == Kind::Submodule {
+            folder.create_shared(&name)?;
+            let stat = folder.stat(&name)?.ok_or_else(|| doubt("vanished"))?;
+            return Ok(Known {
+                stamp: Stamp::from(&stat),
+                sum: None,
+            });
+        }
+        let bytes = blobs.find(&entry.id)?;
+        let (mut blob, mut hasher) = (BlobId::new(format, bytes.length), Sha256::new());
+        let mut went_by = |piece: &[u8]| {
+            blob.update(piece);
+            hasher.update(piece);
         };
-        let doubt = |what| Error::doubt(&RepoPath::new(content.path(entry)), what);
-        let stat = stat.ok_or_else(|| doubt("vanished"))?;
-        if entry.kind != Kind::Submodule && !is_as_checked_out(&stat, entry.kind) {
+        let stat = if entry.kind == Kind::Link {
+            let target = whole(blobs, bytes)?;
+            went_by(&target);
+            folder.link(&c_bytes(&target)?, &name)?;
+            folder.stat(&name)?.ok_or_else(|| doubt("vanished"))?
+        } else {
+            let mode = if entry.kind == Kind::Executable {
+                0o777
+            } else {
+                0o666
+            };
+            let file = folder.create_file(&name, Mode::from_raw_mode(mode))?;
+            let mut file = std::fs::File::from(file);
+            blobs.each(bytes, |piece| {
+                went_by(piece);
+                io::Write::write_all(&mut file, piece)
+            })?;
+            rustix::fs::fstat(&file).map_err(io::Error::from)?
+        };
+        if !blob.is(&entry.id) {
+            return Err(doubt("has other bytes in the store than its id says"));
+        }
+        if !is_as_checked_out(&stat, entry.kind) {
             return Err(doubt("was not made as asked"));
         }
         Ok(Known {
             stamp: Stamp::from(&stat),
-            proof: match (trust, sum) {
-                (Trust::Bytes, Some(sum)) => Proof::Sum(Box::new(sum)),
-                (Trust::Bytes | Trust::Times, _) => Proof::Stamp,
-            },
+            sum: Some(Sum::from(hasher.finalize())),
         })
     }
 
