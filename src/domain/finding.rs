@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::id::{FindingId, JobId, RoundNumber};
-use crate::domain::lines::Place;
 use crate::domain::lowered::Lowered;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
@@ -48,17 +47,13 @@ impl Claim {
     pub fn is_called_like(&self, other: &Self) -> bool {
         words(&self.title).eq(words(&other.title))
     }
-    /// Whether it is the same claim on the same bytes: its fingerprint, bound to the blob. `now` is
-    /// where the other's lines are now, where they were found again: a file that was only renamed is
-    /// the same file.
+    /// Whether it is the same claim on the same bytes: its fingerprint, bound to the blob.
     #[must_use]
-    pub fn is_again(&self, other: &Self, now: Option<&Place>) -> bool {
-        let here = Place::of(self);
-        let same_place = self.path == other.path
-            && (self.line, self.last_line()) == (other.line, other.last_line());
+    pub fn is_again(&self, other: &Self) -> bool {
         self.blob.is_some()
             && self.blob == other.blob
-            && (same_place || (here.is_some() && here.as_ref() == now))
+            && self.path == other.path
+            && (self.line, self.last_line()) == (other.line, other.last_line())
             && self.is_called_like(other)
     }
     /// The last line, where there is a first one.

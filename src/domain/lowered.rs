@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::finding::{Claim, Disposition, Finding};
 use crate::domain::id::FindingId;
 use crate::domain::job::{Ended, JobOutcome, Reading, Review};
-use crate::domain::lines::{Place, Since};
+use crate::domain::lines::Since;
 use crate::domain::oid::Oid;
 use crate::domain::severity::Severity;
 use crate::domain::slot::{Slot, SlotName};
@@ -53,19 +53,9 @@ pub struct Known<'a> {
     pub since: &'a [Since],
     /// The trees of the slot's completed reports of earlier rounds, oldest first.
     pub reports: &'a [&'a Oid],
-    /// The slot's findings of other jobs than the report's.
-    pub findings: &'a [Earlier<'a>],
-}
-
-/// A finding that was there before the report.
-#[derive(Debug, Clone)]
-pub struct Earlier<'a> {
-    /// The finding.
-    pub finding: &'a Finding,
-    /// The ruling that took its force, if one did.
-    pub ruled: Option<Disposition>,
-    /// Where its lines are now, where they were found again.
-    pub place: Option<Place>,
+    /// The slot's findings of other jobs than the report's, each with whether a ruling took its
+    /// force.
+    pub findings: &'a [(&'a Finding, Option<Disposition>)],
 }
 
 /// Whether a job's report is completed: valid, of an agent that ended well, and it read everything.
@@ -111,10 +101,9 @@ impl Known<'_> {
         let newest = self
             .findings
             .iter()
-            .filter(|earlier| earlier.finding.lowered.is_none())
-            .rfind(|earlier| claim.is_again(&earlier.finding.claim, earlier.place.as_ref()))?;
-        match newest.ruled? {
-            Disposition::Withdrawn | Disposition::Overruled => Some(newest.finding.id),
+            .rfind(|(earlier, _)| claim.is_again(&earlier.claim) && earlier.lowered.is_none())?;
+        match newest.1? {
+            Disposition::Withdrawn | Disposition::Overruled => Some(newest.0.id),
             Disposition::Open
             | Disposition::Fixed
             | Disposition::Refuted
@@ -153,7 +142,7 @@ impl Known<'_> {
     /// Whether the slot never said this before.
     fn is_new(&self, claim: &Claim) -> bool {
         let mut findings = self.findings.iter();
-        !findings.any(|earlier| claim.is_called_like(&earlier.finding.claim))
+        !findings.any(|(earlier, _)| claim.is_called_like(&earlier.claim))
     }
     /// Whether the report says of all that its slot wanted before that it is done: else its NOT PASS
     /// may rest on that, in other words and at another line.
@@ -174,7 +163,7 @@ impl Known<'_> {
         };
         self.findings
             .iter()
-            .filter(|earlier| earlier.finding.blocking)
-            .all(|earlier| earlier.ruled.is_some() || done(earlier.finding))
+            .filter(|(finding, _)| finding.blocking)
+            .all(|(finding, ruled)| ruled.is_some() || done(finding))
     }
 }

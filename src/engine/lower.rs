@@ -7,7 +7,7 @@ use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::identity::Pin;
 use crate::domain::job::{Reading, Review as Said, Role};
 use crate::domain::lines::Place;
-use crate::domain::lowered::{Earlier, Known, Lowered, REPORTS, is_completed, is_taken_back};
+use crate::domain::lowered::{Known, Lowered, REPORTS, is_completed, is_taken_back};
 use crate::domain::oid::Oid;
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{Coverage, PassedBy, Verdict};
@@ -35,11 +35,7 @@ impl State {
             .findings
             .iter()
             .filter(|finding| finding.slot == slot.name && finding.job != job)
-            .map(|finding| Earlier {
-                finding,
-                ruled: Self::ruled(finding),
-                place: self.places.get(&finding.id).cloned(),
-            })
+            .map(|finding| (finding, Self::ruled(finding)))
             .collect();
         let known = Known {
             slot,

@@ -3,8 +3,8 @@
 use crate::domain::finding::{Claim, Disposition, Finding};
 use crate::domain::id::RoundNumber;
 use crate::domain::job::{Job, Reading, Reply, Role, Ruling, RulingKind};
-use crate::domain::lines::{Place, Since};
-use crate::domain::lowered::{self, Earlier, Known, Lowered, is_completed};
+use crate::domain::lines::Since;
+use crate::domain::lowered::{self, Known, Lowered, is_completed};
 use crate::domain::oid::Oid;
 use crate::domain::slot::SlotName;
 use crate::domain::verdict::Verdict;
@@ -88,10 +88,9 @@ fn lowers(round: &ApprovedRound, ended: &EndedJob, claim: &Claim) -> Option<Lowe
         .iter()
         .filter(|finding| finding.slot == job.slot && finding.job != job.id)
         .filter(|finding| finding.round <= job.round)
-        .map(|finding| Earlier {
-            finding,
-            ruled: ruling(round, finding).map(|_| finding.disposition),
-            place: place_in(round, finding, job.round),
+        .map(|finding| {
+            let ruled = ruling(round, finding).map(|_| finding.disposition);
+            (finding, ruled)
         })
         .collect();
     let known = Known {
@@ -102,29 +101,6 @@ fn lowers(round: &ApprovedRound, ended: &EndedJob, claim: &Claim) -> Option<Lowe
         findings: &findings,
     };
     known.lowers(claim, said)
-}
-
-/// Where the lines that a finding cites are in a later round, step by step over the rounds between;
-/// what is not known of one of them is known of none.
-fn place_in(round: &ApprovedRound, finding: &Finding, later: RoundNumber) -> Option<Place> {
-    let mut between: Vec<_> = round
-        .rounds
-        .iter()
-        .filter(|(number, _)| (finding.round..=later).contains(number))
-        .collect();
-    between.sort_by_key(|(number, _)| *number);
-    let (first, rest) = between.split_first()?;
-    let mut shown = &first.1.identity.tree;
-    let mut place = Place::of(&finding.claim).filter(|_| first.0 == finding.round)?;
-    for (number, pin) in rest {
-        let tree = &pin.identity.tree;
-        if tree != shown {
-            let mut known = since(round, *number).iter();
-            place = place.after(known.find(|since| since.tree == *shown)?)?;
-            shown = tree;
-        }
-    }
-    Some(place)
 }
 
 /// What became of the lines of earlier trees in a round's.
