@@ -13,8 +13,12 @@ pub const SCHEMA_CAP: u64 = 64 << 10;
 const DEPTH: u32 = 64;
 /// How many values of a schema are looked at, references followed.
 const LOOKED_AT: u32 = 20_000;
-/// How many faults are told.
-const FAULTS_TOLD: usize = 5;
+/// How much work it may be to hold an answer against a schema: the values of the one, each against
+/// those of the other.
+const WORK: u64 = 20_000_000;
+/// Up to how much work it is told what is wrong: a validator keeps every fault that it finds in the
+/// branches of an `anyOf`.
+const TOLD_WORK: u64 = 200_000;
 /// How much of what is wrong is told, in characters.
 const TOLD: usize = 800;
 
@@ -23,27 +27,66 @@ const TOLD: usize = 800;
 /// # Errors
 /// What is wrong with it.
 pub fn check(schema: &[u8]) -> Result<(), String> {
-    validator(schema).map(drop)
+    Checked::new(schema).map(drop)
 }
 
-fn validator(schema: &[u8]) -> Result<jsonschema::Validator, String> {
-    if schema.len() as u64 > SCHEMA_CAP {
-        return Err(format!("it has more than {SCHEMA_CAP} bytes"));
+/// A schema that has an end.
+struct Checked {
+    validator: jsonschema::Validator,
+    /// How many values it has, references followed.
+    values: u32,
+}
+
+impl Checked {
+    fn new(schema: &[u8]) -> Result<Self, String> {
+        if schema.len() as u64 > SCHEMA_CAP {
+            return Err(format!("it has more than {SCHEMA_CAP} bytes"));
+        }
+        let schema: Value = serde_json::from_slice(schema).map_err(|error| error.to_string())?;
+        let Value::Object(keys) = &schema else {
+            return Err("a schema is an object".to_owned());
+        };
+        if keys.is_empty() {
+            return Err("it is empty, so that everything would fit".to_owned());
+        }
+        let mut bounds = Bounds {
+            root: &schema,
+            within: Vec::new(),
+            left: LOOKED_AT,
+        };
+        bounds.hold(&schema, 0)?;
+        let values = LOOKED_AT - bounds.left;
+        let validator =
+            jsonschema::validator_for(&schema).map_err(|error| cut(&error.to_string()))?;
+        Ok(Self { validator, values })
     }
-    let schema: Value = serde_json::from_slice(schema).map_err(|error| error.to_string())?;
-    let Value::Object(keys) = &schema else {
-        return Err("a schema is an object".to_owned());
-    };
-    if keys.is_empty() {
-        return Err("it is empty, so that everything would fit".to_owned());
+
+    /// Why a value does not fit, if it does not.
+    fn fault(&self, value: &Value) -> Option<String> {
+        let work = u64::from(self.values).saturating_mul(values_of(value));
+        if work > WORK {
+            return Some("it has too many values to hold it against the schema".to_owned());
+        }
+        if self.validator.is_valid(value) {
+            return None;
+        }
+        let fault = (work <= TOLD_WORK)
+            .then(|| self.validator.validate(value).err())
+            .flatten();
+        Some(match fault {
+            Some(fault) => cut(&format!("at {}/: {fault}", fault.instance_path())),
+            None => "it does not fit the schema, and is too large to say where".to_owned(),
+        })
     }
-    Bounds {
-        root: &schema,
-        within: Vec::new(),
-        left: LOOKED_AT,
+}
+
+/// How many values a value has, itself among them.
+fn values_of(value: &Value) -> u64 {
+    1 + match value {
+        Value::Object(members) => members.values().map(values_of).sum(),
+        Value::Array(items) => items.iter().map(values_of).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
     }
-    .hold(&schema, 0)?;
-    jsonschema::validator_for(&schema).map_err(|error| cut(&error.to_string()))
 }
 
 /// Whether a schema has an end: an agent may have written it, and it is used within the engine.
@@ -79,6 +122,8 @@ impl<'s> Bounds<'s> {
 
     fn refer(&mut self, name: &str, to: &'s str, depth: u32) -> Result<(), String> {
         match name {
+            // The validator decodes it before it follows it: then it leads elsewhere than here.
+            "$ref" if to.contains('%') => Err(format!("`$ref: {to}`: `%` in it is not supported")),
             "$ref" => {
                 let part = to
                     .strip_prefix('#')
@@ -106,7 +151,7 @@ impl<'s> Bounds<'s> {
 /// # Errors
 /// Why it does not fit, for whoever may answer once more.
 pub fn fitting(schema: &[u8], answer: &[u8]) -> Result<String, String> {
-    let validator = validator(schema)?;
+    let checked = Checked::new(schema)?;
     let text = std::str::from_utf8(answer).map_err(|_| "it is not UTF-8".to_owned())?;
     let text = unfenced(text.trim());
     if text.is_empty() {
@@ -119,15 +164,10 @@ pub fn fitting(schema: &[u8], answer: &[u8]) -> Result<String, String> {
     }
     let value: Value =
         serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
-    let faults: Vec<String> = validator
-        .iter_errors(&value)
-        .take(FAULTS_TOLD)
-        .map(|fault| format!("at {}/: {fault}", fault.instance_path()))
-        .collect();
-    if faults.is_empty() {
-        return Ok(format!("{text}\n"));
+    match checked.fault(&value) {
+        None => Ok(format!("{text}\n")),
+        Some(fault) => Err(fault),
     }
-    Err(cut(&faults.join("; ")))
 }
 
 /// The inside of a fenced block, where the text is one and nothing else.
@@ -176,8 +216,11 @@ pub fn is_strict(schema: &[u8]) -> bool {
     fn strict(value: &Value) -> bool {
         match value {
             Value::Object(members) => {
-                let is_object = members.get("type").is_none_or(|kind| kind == "object")
-                    && members.contains_key("properties");
+                let typed = match members.get("type") {
+                    Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
+                    kind => kind.is_some_and(|kind| kind == "object"),
+                };
+                let is_object = typed || members.contains_key("properties");
                 let names = |key: &str| -> Vec<&str> {
                     let mut names: Vec<&str> = match members.get(key) {
                         Some(Value::Object(named)) => named.keys().map(String::as_str).collect(),
@@ -272,6 +315,11 @@ mod tests {
             (r#"{"$ref": "https://example.com/schema"}"#, "nowhere"),
             (r#"{"$ref": "other.json"}"#, "nowhere"),
             (r##"{"$dynamicRef": "#a"}"##, "$dynamicRef"),
+            // Read to the letter it leads to a member of this name, decoded to another one.
+            (
+                r##"{"$ref": "#/%61", "%61": {"type": "null"}, "a": {"$ref": "#/%61"}}"##,
+                "`%`",
+            ),
             (r#"{"not": {"$id": "x", "not": {}}}"#, "$id"),
         ] {
             let fault = check(schema.as_bytes()).unwrap_err();
@@ -291,11 +339,37 @@ mod tests {
             doubled.join(", ")
         );
         assert!(check(doubled.as_bytes()).unwrap_err().contains("too"));
+        let decoys: Vec<String> = (0..40)
+            .map(|n| format!(r#""%64{n}": {{"type": "null"}}"#))
+            .collect();
+        let hidden = doubled.replace("#/d", "#/%64");
+        let hidden = hidden.replacen('{', &format!("{{{}, ", decoys.join(", ")), 1);
+        assert!(check(hidden.as_bytes()).unwrap_err().contains("`%`"));
         let shared = br##"{"$defs": {"a": {"type": "integer"}}, "type": "array", "items": {"$ref": "#/$defs/a"}}"##;
         assert_eq!(check(shared), Ok(()));
         assert!(fitting(shared, b"[1, 2]").is_ok() && fitting(shared, b"[1.5]").is_err());
         let large = format!("{{\"description\": \"{}\"}}", "x".repeat(70_000));
         assert!(check(large.as_bytes()).is_err());
+    }
+
+    /// An answer of many faults is no reason to keep them all.
+    #[test]
+    fn one_fault_is_told_and_none_of_what_is_too_large() {
+        let answer = |count: usize| format!("[{}]", vec!["\"x\""; count].join(","));
+        let schema = br#"{"type": "array", "items": {"type": "integer"}}"#;
+        let fault = fitting(schema, answer(1_000).as_bytes()).unwrap_err();
+        assert_eq!(fault, "at /0/: \"x\" is not of type \"integer\"");
+        let fault = fitting(schema, answer(100_000).as_bytes()).unwrap_err();
+        assert!(fault.contains("too large to say where"), "{fault}");
+        // It would fit: each of 30,000 values is held against a thousand.
+        let names: Vec<String> = (0..1_000).map(|n| format!("\"{n}\"")).collect();
+        let schema = format!(
+            r#"{{"type": "array", "items": {{"enum": ["x", {}]}}}}"#,
+            names.join(",")
+        );
+        assert!(fitting(schema.as_bytes(), answer(1_000).as_bytes()).is_ok());
+        let fault = fitting(schema.as_bytes(), answer(30_000).as_bytes()).unwrap_err();
+        assert!(fault.contains("too many values"), "{fault}");
     }
 
     /// A pattern that takes for ever elsewhere.
@@ -309,12 +383,24 @@ mod tests {
     #[test]
     fn only_closed_objects_are_strict() {
         assert!(is_strict(SCHEMA));
+        let nested = br#"{"type": "object", "properties": {"a": {"type": ["object", "null"],
+            "properties": {}, "required": [], "additionalProperties": false}},
+            "required": ["a"], "additionalProperties": false}"#;
+        assert!(is_strict(nested));
         for schema in [
             r#"{"type": "array"}"#,
             r#"{"type": "object", "properties": {"a": {}}, "required": ["a"]}"#,
             r#"{"type": "object", "properties": {"a": {}}, "additionalProperties": false}"#,
             r#"{"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {}}}},
                 "required": ["a"], "additionalProperties": false}"#,
+            r#"{"type": "object"}"#,
+            r#"{"type": "object", "additionalProperties": {"type": "string"}}"#,
+            r#"{"type": "object", "properties": {"a": {"type": ["object", "null"]}},
+                "required": ["a"], "additionalProperties": false}"#,
+            r#"{"type": "object", "properties": {"a": {"properties": {"b": {}}}},
+                "required": ["a"], "additionalProperties": false}"#,
+            r#"{"type": "object", "properties": {"a": {"type": ["object", "null"],
+                "properties": {"b": {}}}}, "required": ["a"], "additionalProperties": false}"#,
         ] {
             assert!(!is_strict(schema.as_bytes()), "{schema}");
         }

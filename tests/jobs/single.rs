@@ -370,6 +370,18 @@ fn an_answer_that_does_not_fit_is_no_answer() {
     ran.ends(6).says("exited with 3");
 }
 
+/// A schema that is gone by the time of the answer is no fault of the answer: nobody is asked again.
+#[test]
+fn a_schema_that_cannot_be_read_is_no_misfit() {
+    let bench = bench(&ScriptedAgent::with_script(
+        "cat > /dev/null; rm .git/run-loop/runs/*/artifacts/*; echo '{\"count\": 3}'",
+    ));
+    let ran = submit_with(&bench, SCHEMA);
+    ran.ends(126).with("RL0601").says("is missing");
+    let status = row(&ran.stdout, "status");
+    assert!(status.contains("attempt 1"), "{status}");
+}
+
 /// What is no schema shows before anybody is asked.
 #[test]
 fn what_is_no_schema_is_refused() {

@@ -14,6 +14,7 @@ use crate::contract::structured;
 use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::code::Code;
 use crate::domain::delegation::{Dispatch, DispatchOutcome, Fence, Submission};
+use crate::domain::effect::Done;
 use crate::domain::failure::Failure;
 use crate::domain::isolation::Isolation;
 use crate::domain::job::Ended;
@@ -22,7 +23,7 @@ use crate::domain::spent::Spent;
 use crate::engine::{DelegationRecord, State};
 use crate::runtime::clock;
 use crate::runtime::perform::job::left_until;
-use crate::runtime::perform::{remains_ended, run_of};
+use crate::runtime::perform::{in_thread, remains_ended, run_of};
 use crate::runtime::rim::Rim;
 use crate::store::mailbox::Card;
 
@@ -53,7 +54,14 @@ pub(super) async fn perform(
         // Not the agent's failure and not its guard's.
         done.ended = Ended::Interrupted;
     }
-    let misfit = form(rim, state, dispatch, &mut done);
+    let misfit = match form(rim, state, dispatch, &mut done).await {
+        Ok(misfit) => misfit,
+        // That we cannot read what was asked for is no misfit of the agent's.
+        Err(failure) => {
+            done.ended = Ended::NotStarted { failure };
+            None
+        }
+    };
     let (ended, report) = match done.report.map(|bytes| rim.artifacts.put(&bytes)) {
         None => (done.ended, None),
         Some(Ok(stored)) => (done.ended, Some(stored)),
@@ -79,30 +87,33 @@ pub(super) async fn perform(
 /// Puts the answer in the form that was asked for; why it has another one, where it has.
 ///
 /// What does not fit is kept as it was handed over, and is no answer.
-fn form(rim: &Rim, state: &State, dispatch: &Dispatch, done: &mut Dispatched) -> Option<String> {
+async fn form(
+    rim: &Rim,
+    state: &State,
+    dispatch: &Dispatch,
+    done: &mut Dispatched,
+) -> Result<Option<String>, Failure> {
     if done.ended != (Ended::Exited { code: 0 }) || !done.gone {
-        return None;
+        return Ok(None);
     }
-    let schema = about(state, dispatch)
-        .and_then(|about| schema_of(rim, &about.record.submission))
-        .map_err(|failure| failure.message);
-    let schema = match schema {
-        Ok(None) => return None,
-        Ok(Some(schema)) => schema,
-        // What cannot be held against its schema does not fit it.
-        Err(reason) => return Some(reason),
+    let submission = &about(state, dispatch)?.record.submission;
+    let Some(schema) = schema_of(rim, submission)? else {
+        return Ok(None);
     };
-    let fitting = match (&done.report, &done.unusable) {
-        (_, Some(reason)) => Err(reason.clone()),
-        (None, None) => Err("there is no answer".to_owned()),
-        (Some(report), None) => structured::fitting(schema.as_bytes(), report),
+    let report = match (&done.report, &done.unusable) {
+        (_, Some(reason)) => return Ok(Some(reason.clone())),
+        (None, None) => return Ok(Some("there is no answer".to_owned())),
+        (Some(report), None) => report.clone(),
     };
+    // A large answer takes seconds.
+    let fitting = in_thread(move || Ok(structured::fitting(schema.as_bytes(), &report))).await;
     match fitting {
-        Ok(text) => {
+        Done::Ok(Ok(text)) => {
             done.report = Some(text.into_bytes());
-            None
+            Ok(None)
         }
-        Err(reason) => Some(reason),
+        Done::Ok(Err(reason)) => Ok(Some(reason)),
+        Done::Err(failure) => Err(failure),
     }
 }
 
