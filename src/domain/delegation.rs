@@ -248,6 +248,16 @@ pub struct DispatchOutcome {
     pub ended_at: Timestamp,
 }
 
+impl DispatchOutcome {
+    /// Whether it came to no end of its own, which is nobody's failure: it was stopped, or its
+    /// provider is at a limit.
+    #[must_use]
+    pub fn was_cut_short(&self) -> bool {
+        let stopped = matches!(self.ended, Ended::Stopped | Ended::Interrupted);
+        self.gone && (stopped || self.ended.is_limit())
+    }
+}
+
 /// A text of others, fit for one line of a journal: no control characters, and cut.
 #[must_use]
 pub fn detail(text: &str) -> String {

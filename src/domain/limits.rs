@@ -73,7 +73,8 @@ pub enum Reset {
 
 /// The shortest and the longest time for which a limit is believed.
 const BELIEVED: (u64, u64) = (60, 604_800);
-/// How often one slot, step or job may come upon limits while the run waits in place.
+/// How often one slot, step or delegated job may come upon limits before the run no longer waits in
+/// place for it and is parked. Nothing fails by that.
 pub const PATIENCE: u32 = 24;
 /// The first wait where no time was told; each further one is twice as long, up to an hour.
 const FIRST_WAIT: u64 = 300;

@@ -75,14 +75,16 @@ impl DelegationRecord {
             .and_then(|(_, outcome)| outcome.as_ref())
     }
     /// Why its newest answer does not fit its schema, where it is to be asked for once more: not
-    /// after a second one. What was cut short is asked as it was.
+    /// after a second one. What was nobody's failure is asked as it was; whatever else is done once
+    /// more begins anew.
     #[must_use]
     pub fn asks_again(&self) -> Option<&str> {
         let (dispatch, outcome) = self.dispatches.last()?;
-        match (&outcome.as_ref()?.misfit, &dispatch.again) {
+        let outcome = outcome.as_ref()?;
+        match (&outcome.misfit, &dispatch.again) {
             (Some(misfit), None) => Some(misfit),
             (Some(_), Some(_)) => None,
-            (None, again) => again.as_deref(),
+            (None, again) => again.as_deref().filter(|_| outcome.was_cut_short()),
         }
     }
     /// Whether it is not over: not closed, or something of it may still run.

@@ -466,6 +466,53 @@ fn an_answer_that_does_not_fit_is_asked_for_once_more() {
     }
 }
 
+/// That an answer did not fit is told to whoever answers next after it, and to nobody later: what was
+/// cut short meanwhile is asked as it was, what fits or fails is over.
+#[test]
+fn a_redispatch_is_not_told_of_an_older_misfit() {
+    let misfit = |reason: &str| {
+        let mut outcome = delegated(Ended::Exited { code: 0 }, true);
+        if let Outcome::Delegated { outcome } = &mut outcome {
+            outcome.misfit = Some(reason.to_owned());
+        }
+        outcome
+    };
+    let exited = |code| delegated(Ended::Exited { code }, true);
+    let told = Some("at /a".to_owned());
+    for (second, third) in [
+        (exited(0), None),
+        (exited(3), None),
+        (misfit("at /b"), None),
+        (delegated(Ended::TimedOut, false), None),
+        (limited_dispatch(60), told.clone()),
+        (delegated(Ended::Stopped, false), told.clone()),
+    ] {
+        let (mut run, asked) = Run::reviewing();
+        let submission = Box::new(Submission {
+            schema: Some(stored("schema")),
+            ..submission(Some(asked))
+        });
+        let fence = run.fence(asked);
+        run.ask(Some(fence), JobRequest::Submit { submission });
+        let job = *run.state.delegations.keys().next().unwrap();
+        run.ends(job, misfit("at /a"));
+        let again = |run: &Run| {
+            let (newest, _) = run.state.delegations[&job].dispatches.last().unwrap();
+            (newest.attempt, newest.again.clone())
+        };
+        assert_eq!(again(&run), (2, told.clone()));
+        run.ends(job, second);
+        if run.closed(job).is_some() {
+            assert_eq!(run.ask(None, JobRequest::Redispatch { job }), Weight::New);
+        }
+        if let Some((id, _)) = run.effect(Effect::is_timer) {
+            run.clock = 70_000;
+            run.done(id, Outcome::TimerEnded { elapsed: true });
+        }
+        assert_eq!(again(&run), (3, third));
+    }
+}
+
 /// A message is taken once, whatever was written of its answer.
 #[test]
 fn a_message_that_is_read_twice_says_nothing_new() {
@@ -575,22 +622,84 @@ fn a_limit_is_waited_for_while_the_parent_works() {
     assert!(matches!(run.closed(job), Some(Closed::Completed { .. })));
 }
 
-/// Patience ends: who meets a limit again and again fails by it.
+/// A limit that is met again and again is nobody's failure: while its parent works the job waits.
 #[test]
-fn limits_without_end_end_the_job() {
+fn limits_without_end_fail_no_job() {
     let (mut run, asked) = Run::reviewing();
     let job = run.submit(Some(asked), Some(asked)).unwrap();
-    for nth in 0..100 {
+    for _ in 0..30 {
         run.ends(job, limited_dispatch(60));
-        if run.closed(job).is_some() {
-            assert_eq!(nth, 24);
-            return;
-        }
+        assert_eq!(run.closed(job), None);
         // Only the first is still in force when it is told: the world's outcomes have one time.
         run.clock = run.clock.max(60_001);
         if let Some((id, _)) = run.effect(Effect::is_timer) {
             run.done(id, Outcome::TimerEnded { elapsed: true });
         }
     }
-    panic!("it is asked for ever");
+    run.ends(job, delegated(Ended::Exited { code: 0 }, true));
+    assert!(matches!(run.closed(job), Some(Closed::Completed { .. })));
+}
+
+/// The same limit, told at this moment.
+fn limited_now(run: &Run) -> Outcome {
+    let Outcome::Delegated { mut outcome } = limited_dispatch(60) else {
+        unreachable!()
+    };
+    outcome.ended_at = Timestamp::from_millis(i64::try_from(run.clock).unwrap());
+    Outcome::Delegated { outcome }
+}
+
+/// A run that is taken up again and again, by a timer of the machine's, asks each time; one that waits
+/// in place does so up to its 24th limit, and is then parked as well.
+#[test]
+fn limits_without_end_park_the_run_and_fail_no_job() {
+    for wait in [false, true] {
+        let mut run = Run::single();
+        let job = *run.state.delegations.keys().next().unwrap();
+        let (mut waited, mut parked) = (0, 0);
+        for _ in 0..40 {
+            let limit = limited_now(&run);
+            run.ends(job, limit);
+            assert_eq!(run.closed(job), None);
+            if run.effect(Effect::is_timer).is_none() {
+                while run.perform(|_| true) {}
+                assert!(run.state.suspended.is_some() && run.state.end().is_none());
+                let allowed = Allowed {
+                    wait: wait && parked == 0,
+                    ..Allowed::default()
+                };
+                parked += 1;
+                run.input(InputKind::Resume {
+                    allowed,
+                    seen: None,
+                });
+            }
+            if let Some((id, Effect::Timer { until, .. })) = run.effect(Effect::is_timer) {
+                waited += 1;
+                run.clock = u64::try_from(until.as_millis()).unwrap();
+                run.done(id, Outcome::TimerEnded { elapsed: true });
+            }
+        }
+        // The first was met before anybody said that the run waits.
+        assert_eq!((waited, parked), if wait { (23, 18) } else { (0, 40) });
+        run.ends(job, delegated(Ended::Exited { code: 0 }, true));
+        assert!(matches!(run.into_end(), Some(End::Completed { .. })));
+    }
+}
+
+/// Who asks for a job once more wants it to be waited for as it was at first.
+#[test]
+fn a_redispatch_forgets_the_limits() {
+    let (mut run, asked) = Run::reviewing();
+    let job = run.submit(Some(asked), Some(asked)).unwrap();
+    run.ends(job, limited_dispatch(7200));
+    let reason = "asked".to_owned();
+    assert_eq!(
+        run.ask(None, JobRequest::Cancel { job, reason }),
+        Weight::New
+    );
+    assert_eq!(run.state.delegations[&job].limited, 1);
+    assert_eq!(run.ask(None, JobRequest::Redispatch { job }), Weight::New);
+    assert_eq!(run.state.delegations[&job].limited, 0);
+    assert_eq!(run.fence(job).attempt, 2);
 }

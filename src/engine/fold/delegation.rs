@@ -6,7 +6,7 @@ use crate::domain::delegation::{
 };
 use crate::domain::id::{JobId, MessageId};
 use crate::domain::job::Ended;
-use crate::domain::limits::{PATIENCE, lifted_after};
+use crate::domain::limits::lifted_after;
 use crate::domain::time::Stamp;
 use crate::engine::delegation::DelegationRecord;
 use crate::engine::state::State;
@@ -49,6 +49,7 @@ pub(super) fn requested(
             if let Some(record) = state.delegations.get_mut(job) {
                 record.closed = None;
                 record.blocked = None;
+                record.limited = 0;
                 record.limited_until = None;
             }
             *job
@@ -96,8 +97,9 @@ pub(super) fn ended(state: &mut State, dispatch: &Dispatch, outcome: &DispatchOu
     if let Some((_, place)) = place {
         *place = Some(outcome.clone());
     }
-    if outcome.gone && outcome.ended.is_limit() && record.limited < PATIENCE {
-        // Nobody's failure: it is dispatched again when the limit is lifted.
+    if outcome.gone && outcome.ended.is_limit() {
+        // Nobody's failure, however often: it is dispatched again when the limit is lifted. A run that
+        // has nothing else to do loses its patience and is parked; else whatever works has a budget.
         let (reset, ended_at) = (outcome.spent.reset, outcome.ended_at);
         record.limited_until = Some(lifted_after(reset, ended_at, record.limited));
         record.limited += 1;
