@@ -41,11 +41,10 @@ impl Layer {
     pub fn may_hold(self, section: &str) -> bool {
         match self {
             Self::Default | Self::Repository | Self::Environment | Self::Flag => true,
+            Self::User if section == "prices" => true,
+            // A price of nothing would lift every limit of cost.
             Self::User | Self::WorkingCopy => {
-                matches!(
-                    section,
-                    "version" | "agents" | "roles" | "limits" | "prices"
-                )
+                matches!(section, "version" | "agents" | "roles" | "limits")
             }
         }
     }

@@ -152,6 +152,25 @@ fn a_working_copy_supplies_agents_and_no_policy() {
     );
 }
 
+/// Prices bound what a run may cost: the tree under review must not set them to nothing.
+#[test]
+fn a_working_copy_supplies_no_prices() {
+    let text = "version: 1\nprices: [{model: m, input: \"0\", output: \"0\"}]\n";
+    let config = load(&copy(text, true)).unwrap();
+    assert!(config.settings.prices.is_empty());
+    assert_eq!(
+        config.notices,
+        ["run-loop.yaml is not at the base yet: its `prices` do not count before it is there"]
+    );
+    let of_user = Sources {
+        user_file: Some(file("u", text)),
+        ..Sources::default()
+    };
+    for sources in [of_user, at_base(text)] {
+        assert_eq!(load(&sources).unwrap().settings.prices.len(), 1);
+    }
+}
+
 #[test]
 fn a_working_copy_counts_for_nothing_beside_a_file_at_the_base() {
     let mut sources = at_base("version: 1\n");

@@ -171,8 +171,8 @@ fn every_code_has_its_page_and_every_page_its_code() {
 #[test]
 fn configuration() {
     let mut page = "# Configuration\n\n`run-loop.yaml` at the root of the repository, read at the base; \
-        and for you alone `$XDG_CONFIG_HOME/run-loop/config.yaml` (default `~/.config`), which may hold `agents`, `roles` and \
-        `limits`. Options beat variables, these beat the repository's file, that beats yours, that beats the defaults. \
+        and for you alone `$XDG_CONFIG_HOME/run-loop/config.yaml` (default `~/.config`), which may hold `agents`, `roles`, \
+        `limits` and `prices`. Options beat variables, these beat the repository's file, that beats yours, that beats the defaults. \
         `run-loop config show --origin` prints each value with its layer, file and line; `run-loop schema config` prints a JSON schema.\n\n\
         | key | value | meaning |\n|---|---|---|\n".to_owned();
     for (path, key) in keys::all() {
