@@ -36,6 +36,7 @@ fn told(event: Event) -> Option<String> {
         Event::Error { message, .. } => Some(format!("error: {}", message.trim())),
         Event::Result { .. } => Some("says that it is done".to_owned()),
         Event::ToolEnd { .. }
+        | Event::Models { .. }
         | Event::Used { .. }
         | Event::Cost { .. }
         | Event::Reset { .. }

@@ -35,6 +35,11 @@ pub enum Event {
         /// The folder that it says it works in.
         directory: Option<String>,
     },
+    /// It told that several models answered.
+    Models {
+        /// Their names, as one.
+        names: String,
+    },
     /// The model said something.
     Message {
         /// What.

@@ -271,7 +271,7 @@ const PRICE: &[Key] = &[
     required(
         "model",
         Shape::Text,
-        "The model, as its program or the agent's entry names it.",
+        "The model, as its program names it, or the agent's entry where the program names none.",
     ),
     required("input", Shape::Price, "A million tokens read."),
     required("output", Shape::Price, "A million tokens written."),

@@ -12,7 +12,7 @@ use crate::domain::spent::{Spent, Usage};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// The model, as its program or the agent's entry names it.
+    /// The model, as its program names it, or the agent's entry where the program names none.
     pub model: String,
     /// Tokens that the model reads.
     pub input: u64,
@@ -49,8 +49,8 @@ pub fn parse_usd(text: &str) -> Option<u64> {
         .checked_add(micro)
 }
 
-/// What a job cost: as its program told, else by the price of its model; `None` where neither is
-/// known.
+/// What a job cost: as its program told, else by the price of the model that answered, or of the
+/// entry's where the program names none; `None` where neither is known.
 #[must_use]
 pub fn cost_of(prices: &[Price], agent: Option<&Agent>, spent: &Spent) -> Option<Cost> {
     if let Some(micro_usd) = spent.cost_micro_usd {
@@ -63,14 +63,22 @@ pub fn cost_of(prices: &[Price], agent: Option<&Agent>, spent: &Spent) -> Option
         AgentKind::Profile(program) => program,
         AgentKind::Command(_) | AgentKind::Checks | AgentKind::Human => return None,
     };
-    let names = [spent.model.as_ref(), program.model.as_ref()];
-    let mut names = names.into_iter().flatten();
-    let price = names.find_map(|name| prices.iter().find(|price| price.model == *name))?;
+    let price = price_of(prices, spent.model.as_ref(), program.model.as_ref())?;
     let micro_usd = price.of(&spent.usage?, includes_cached(program.profile.stream))?;
     Some(Cost {
         micro_usd,
         computed: true,
     })
+}
+
+/// The price of the model that answered: that is what was paid for, whatever the entry asks for.
+fn price_of<'p>(
+    prices: &'p [Price],
+    answered: Option<&String>,
+    entry: Option<&String>,
+) -> Option<&'p Price> {
+    let name = answered.or(entry)?;
+    prices.iter().find(|price| price.model == *name)
 }
 
 /// Whether a program counts what it read from a cache among what it read. Where nobody looked it
@@ -86,11 +94,13 @@ impl Price {
     /// What these tokens cost, rounded up; `None` where what was read or written is not told.
     fn of(&self, usage: &Usage, includes_cached: bool) -> Option<u64> {
         let (input, output) = (usage.input?, usage.output?);
-        let (cached, written) = (usage.cached.unwrap_or(0), usage.cache_write.unwrap_or(0));
-        let input = if includes_cached {
-            input.saturating_sub(cached)
+        let written = usage.cache_write.unwrap_or(0);
+        let (input, cached) = if includes_cached {
+            let cached = usage.cached.unwrap_or(0);
+            (input.saturating_sub(cached), cached)
         } else {
-            input
+            // Most of what a long session reads is in there.
+            (input, usage.cached?)
         };
         let parts = [
             (input, self.input),
@@ -130,6 +140,28 @@ mod tests {
     }
 
     #[test]
+    fn what_answered_is_paid_for() {
+        let price = Price {
+            model: "m".to_owned(),
+            input: 1,
+            output: 1,
+            cached: None,
+            cache_write: None,
+        };
+        let (m, n) = ("m".to_owned(), "n".to_owned());
+        let prices = [price];
+        for (answered, entry, known) in [
+            (Some(&m), Some(&n), true),
+            (None, Some(&m), true),
+            (Some(&n), Some(&m), false),
+            (None, None, false),
+        ] {
+            let found = price_of(&prices, answered, entry);
+            assert_eq!(found.is_some(), known, "{answered:?} {entry:?}");
+        }
+    }
+
+    #[test]
     fn tokens_cost_what_they_cost() {
         let price = Price {
             model: "m".to_owned(),
@@ -158,7 +190,9 @@ mod tests {
             output: Some(0),
             ..Usage::default()
         };
-        assert_eq!(price.of(&one, false), Some(2));
+        assert_eq!(price.of(&one, true), Some(2));
+        // What was read of a cache is not in there, and nobody knows how much it was.
+        assert_eq!(price.of(&one, false), None);
         let untold = Usage {
             output: None,
             ..usage
@@ -169,6 +203,6 @@ mod tests {
             output: Some(u64::MAX),
             ..Usage::default()
         };
-        assert_eq!(price.of(&huge, false), None);
+        assert_eq!(price.of(&huge, true), None);
     }
 }

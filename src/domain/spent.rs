@@ -13,7 +13,7 @@ pub struct Spent {
     /// Where it was started, of this machine: its session is found from there alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
-    /// The model that answered.
+    /// The model that answered; of several all names, as one that has no price.
     pub model: Option<String>,
     /// The program's version.
     pub version: Option<String>,

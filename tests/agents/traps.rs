@@ -203,6 +203,56 @@ fn usage_and_cost_are_read() {
     }
 }
 
+/// opencode says that tokens cost nothing where it does not know their price.
+#[test]
+fn a_cost_of_nothing_beside_tokens_is_unknown() {
+    let step = |cost: &str| {
+        let line = r#"{"type":"step_finish","part":{"reason":"stop","tokens":{"input":100,"output":20},"cost":COST}}"#;
+        Account::of(Stream::Opencode, line.replace("COST", cost).as_bytes()).spent()
+    };
+    for (cost, told) in [("0", None), ("0.0", None), ("0.0006", Some(600))] {
+        let spent = step(cost);
+        assert_eq!(spent.usage.unwrap().input, Some(100));
+        assert_eq!(spent.cost_micro_usd, told, "{cost}");
+    }
+}
+
+/// gemini counts what it thought in the total alone, and may ask several models in one job: then the
+/// name of the one that it began with is not that of all.
+#[test]
+fn what_gemini_thought_is_counted_and_several_models_are_no_one_of_them() {
+    let spent = |stats: &str| {
+        let begun = r#"{"type":"init","session_id":"s","model":"pro"}"#;
+        let done = format!(r#"{{"type":"result","status":"success","stats":{{{stats}}}}}"#);
+        Account::of(Stream::Gemini, format!("{begun}\n{done}\n").as_bytes()).spent()
+    };
+    let counted = r#""input_tokens":100,"output_tokens":20,"cached":0"#;
+    for (total, output) in [
+        ("", 20),
+        (",\"total_tokens\":150", 50),
+        (",\"total_tokens\":90", 20),
+    ] {
+        let spent = spent(&format!("{counted}{total}"));
+        assert_eq!(spent.usage.unwrap().output, Some(output), "{total}");
+        assert_eq!(spent.model.as_deref(), Some("pro"));
+    }
+    for (models, name) in [
+        (r#"{"pro":{"total_tokens":120}}"#, "pro"),
+        (
+            r#"{"pro":{"total_tokens":120},"flash":{"total_tokens":0}}"#,
+            "pro",
+        ),
+        (
+            r#"{"pro":{"total_tokens":60},"flash":{"total_tokens":60}}"#,
+            "flash, pro",
+        ),
+        (r#"{"pro":{},"flash":{}}"#, "flash, pro"),
+    ] {
+        let spent = spent(&format!("{counted},\"models\":{models}"));
+        assert_eq!(spent.model.as_deref(), Some(name), "{models}");
+    }
+}
+
 /// Denied permissions end with exit code 0. Where the program went on and answered, the denial is
 /// counted; where it stopped there, it has not succeeded.
 #[test]

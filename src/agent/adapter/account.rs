@@ -78,6 +78,7 @@ impl Account {
                 self.spent.model = model.or_else(|| self.spent.model.take());
                 self.spent.version = version.or_else(|| self.spent.version.take());
             }
+            Event::Models { names } => self.spent.model = Some(names),
             Event::Message { text, goes_on } => {
                 if self.closed || !goes_on {
                     self.message.clear();

@@ -58,10 +58,18 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
 
 fn result(value: &Value, events: &mut Vec<Event>) {
     let of = |name: &str| number(value, &format!("/stats/{name}"));
+    let (input, output) = (of("input_tokens"), of("output_tokens"));
+    // What it thought is counted in the total alone.
+    let thought = of("total_tokens")
+        .zip(input)
+        .map(|(total, input)| total.saturating_sub(input));
+    if let Some(names) = models(value) {
+        events.push(Event::Models { names });
+    }
     events.push(Event::Used {
         usage: Usage {
-            input: of("input_tokens"),
-            output: of("output_tokens"),
+            input,
+            output: output.max(thought),
             cached: of("cached"),
             cache_write: None,
             reasoning: None,
@@ -81,6 +89,16 @@ fn result(value: &Value, events: &mut Vec<Event>) {
         success,
         text: None,
     });
+}
+
+/// The models that used tokens, where they are several: no price of one of them is that of all.
+fn models(value: &Value) -> Option<String> {
+    let models = value.pointer("/stats/models")?.as_object()?;
+    let used = models
+        .iter()
+        .filter(|(_, stats)| number(stats, "/total_tokens") != Some(0));
+    let names: Vec<&str> = used.map(|(name, _)| name.as_str()).collect();
+    (names.len() > 1).then(|| names.join(", "))
 }
 
 /// The status within `[API Error: {"error":{"code":401,…}}]`; the error's own type says nothing.

@@ -26,17 +26,17 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
         "tool_use" => tool(value, events),
         "step_finish" => {
             let of = |name: &str| number(value, &format!("/part/tokens/{name}"));
-            events.push(Event::Used {
-                usage: Usage {
-                    input: of("input"),
-                    output: of("output"),
-                    cached: of("cache/read"),
-                    cache_write: of("cache/write"),
-                    reasoning: of("reasoning"),
-                },
-                more: true,
-            });
-            if let Some(micro_usd) = micro_usd(value, "/part/cost") {
+            let usage = Usage {
+                input: of("input"),
+                output: of("output"),
+                cached: of("cache/read"),
+                cache_write: of("cache/write"),
+                reasoning: of("reasoning"),
+            };
+            events.push(Event::Used { usage, more: true });
+            // Of a model whose prices it does not know it says that tokens cost nothing.
+            let told = micro_usd(value, "/part/cost");
+            if let Some(micro_usd) = told.filter(|cost| *cost > 0 || usage.is_unknown()) {
                 events.push(Event::Cost {
                     micro_usd,
                     more: true,
