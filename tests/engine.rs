@@ -28,5 +28,7 @@ mod sessions;
     reason = "the page is read, and written where that is asked for"
 )]
 mod table;
+#[path = "engine/trees.rs"]
+mod trees;
 #[path = "engine/world.rs"]
 mod world;

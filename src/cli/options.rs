@@ -192,24 +192,13 @@ fn overrides(args: &LoopArgs, environment: &Environment) -> Result<Vec<Override>
             json!(rounds),
         ));
     }
-    if let Some(seconds) = args.job_timeout {
-        all.push(value(
-            Layer::Flag,
-            "--job-timeout",
-            "limits",
-            "job-timeout",
-            json!(seconds),
-        ));
-    }
-    if let Some(seconds) = args.max_wall {
-        let seconds = json!(seconds);
-        all.push(value(
-            Layer::Flag,
-            "--max-wall",
-            "limits",
-            "max-wall",
-            seconds,
-        ));
+    for (flag, key, seconds) in [
+        ("--job-timeout", "job-timeout", args.job_timeout),
+        ("--job-wait", "job-wait", args.job_wait),
+        ("--max-wall", "max-wall", args.max_wall),
+    ] {
+        let seconds = seconds.map(|seconds| json!(seconds));
+        all.extend(seconds.map(|it| value(Layer::Flag, flag, "limits", key, it)));
     }
     if let Some(usd) = args.max_cost {
         let usd = json!(usd);

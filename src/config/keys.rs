@@ -251,6 +251,11 @@ const LIMITS: &[Key] = &[
         "A job's budget in seconds, where its agent states none.",
     ),
     key(
+        "job-wait",
+        Shape::Nullable(&Shape::Whole(1, WEEK)),
+        "How many seconds delegated jobs are waited for; a job's budget and 300 where it is null.",
+    ),
+    key(
         "max-wall",
         Shape::Nullable(&Shape::Whole(1, WEEK)),
         "Puts a run aside that ran for so many seconds.",

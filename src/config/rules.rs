@@ -120,6 +120,7 @@ pub fn limits(config: &Config, wait: bool) -> Limits {
         max_cost_micro_usd: limits.max_cost.map(micro_usd),
         phases: limits.phases.clone(),
         wait,
+        job_wait: limits.job_wait,
         prices: prices(config),
     }
 }

@@ -189,6 +189,8 @@ fn check_timeout() -> u64 {
 pub struct Limits {
     /// A job's budget in seconds.
     pub job_timeout: u64,
+    /// How many seconds delegated jobs are waited for.
+    pub job_wait: Option<u64>,
     /// A run's, in seconds.
     pub max_wall: Option<u64>,
     /// A run's, in USD.

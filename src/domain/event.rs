@@ -89,10 +89,14 @@ pub enum Event {
         /// How.
         closed: Closed,
     },
-    /// What was waited for is there: the wait is over before its time.
+    /// A wait for delegated jobs is over before its time: they are over, or it is to begin anew.
     WaitEnded {
         /// The wait.
         effect: EffectId,
+        /// Whether jobs are open and are waited for anew: an engine took the run up, or all of them
+        /// are at a limit.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        again: bool,
     },
     /// A round opened.
     RoundOpened {

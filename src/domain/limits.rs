@@ -20,6 +20,9 @@ pub struct Limits {
     pub phases: BTreeMap<Role, u64>,
     /// Whether it waits in place until a provider's limit is lifted.
     pub wait: bool,
+    /// How many seconds are waited for delegated jobs, where not for a job's budget and the grace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job_wait: Option<u64>,
     /// What tokens cost, where programs tell no cost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<Price>,

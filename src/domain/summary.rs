@@ -145,7 +145,6 @@ impl Summary {
             | Event::JobRequested { .. }
             | Event::JobClosed { .. }
             | Event::JobSilent { .. }
-            | Event::WaitEnded { .. }
             | Event::CostUntold { .. }
             | Event::RunParking { .. }
             | Event::SlotLimited { .. }
@@ -155,6 +154,7 @@ impl Summary {
             | Event::WorkRetried { .. }
             | Event::WorkClosed { .. }
             | Event::SlotRetried { .. } => {}
+            Event::WaitEnded { effect, .. } => drop(self.open.remove(effect)),
             Event::RoundOpened { round } => self.rounds.push(Round::new(*round)),
             Event::EffectRequested { id, effect } => {
                 if let Effect::RunJob { job } = &**effect

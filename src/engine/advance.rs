@@ -8,7 +8,7 @@ mod budget;
 mod close;
 mod delegation;
 mod hold;
-mod limit;
+pub(super) mod limit;
 mod round;
 mod slot;
 pub(super) mod verdict;
@@ -44,14 +44,11 @@ pub fn advance(state: &State) -> Option<Event> {
         Phase::Round { number, stage } => round::stage(state, *number, stage),
         Phase::Closing { end, released } => close::closing(state, end, *released),
     };
-    if due.is_none() {
+    let Some(due) = due else {
         return budget::held(state);
-    }
-    if !matches!(due, Some(Event::RoundOpened { .. })) {
-        return due;
-    }
-    match hold::hold(state) {
-        hold::Hold::Free => due,
+    };
+    match hold::hold(state, &due) {
+        hold::Hold::Free => Some(due),
         hold::Hold::Waiting => budget::held(state),
         hold::Hold::First(event) => Some(event),
     }

@@ -4,10 +4,11 @@ use crate::domain::delegation::{Closed, Dispatch, DispatchOutcome, Fence, LIMITE
 use crate::domain::effect::Effect;
 use crate::domain::id::{JobId, LoopId};
 use crate::domain::isolation::EvidenceKind;
-use crate::domain::job::Job;
+use crate::domain::job::{Ended, Job};
 use crate::domain::job_view::{self, JobView};
 use crate::domain::time::Timestamp;
-use crate::engine::state::State;
+use crate::engine::session;
+use crate::engine::state::{JobRecord, State};
 
 /// A delegated job with its dispatches.
 #[derive(Debug, Clone)]
@@ -171,6 +172,32 @@ impl State {
             }
         }
         None
+    }
+    /// Whether what was delegated inside a job of the loop ends with it, as that ended: nobody reads
+    /// what a reader left open, and a writer that broke off ends the run.
+    #[must_use]
+    pub fn ends_its_tree(&self, job: JobId) -> bool {
+        let Some(JobRecord {
+            job,
+            outcome: Some(outcome),
+        }) = self.jobs.get(&job)
+        else {
+            return false;
+        };
+        let goes_on = outcome.ended.is_success()
+            || outcome.ended == Ended::Interrupted
+            || outcome.ended.is_limit()
+            || session::is_lost(job, outcome);
+        !job.role.writes() || !goes_on
+    }
+    /// Whether a delegated job is waited for: in a tree of the loop's own always, in one of nobody's
+    /// where the run was told so (T-117).
+    pub(super) fn is_waited_for(&self, job: JobId) -> bool {
+        match self.root_of(job) {
+            Some(Root::OfLoop(..)) => true,
+            Some(Root::Delegated(_)) => self.run.as_ref().is_some_and(|run| run.wait_open_jobs),
+            None => false,
+        }
     }
     /// Whether a delegated job was delegated inside another job, at whatever depth.
     #[must_use]

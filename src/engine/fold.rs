@@ -49,7 +49,7 @@ pub fn fold(state: &mut State, event: &Event) {
             state.stamp = Some(*stamp);
             state.silent.insert((*job, *attempt));
         }
-        Event::WaitEnded { effect } => drop(state.open.remove(effect)),
+        Event::WaitEnded { effect, .. } => drop(state.open.remove(effect)),
         Event::JobClosed { job, closed } => delegation::close(state, *job, closed.clone()),
         Event::RunResumed {
             stamp,
@@ -144,6 +144,7 @@ pub fn fold(state: &mut State, event: &Event) {
 /// believed. Whatever rests on a measurement is measured again; review trees are opened again.
 fn resumed(state: &mut State, stamp: Stamp, tries: bool) {
     state.stamp = Some(stamp);
+    state.inherited = state.requested;
     if state.stop != Some(StopCause::Cancel) {
         state.stop = None;
     }

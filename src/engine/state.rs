@@ -46,8 +46,10 @@ pub struct State {
     pub delegations: BTreeMap<JobId, DelegationRecord>,
     /// Messages about jobs that were taken, each with the job it was about.
     pub messages: BTreeMap<MessageId, JobId>,
-    /// Jobs that were waited for: once is enough.
+    /// Delegated jobs that were open at the end of a wait for them: once is enough.
     pub awaited: BTreeSet<JobId>,
+    /// How many effects had been requested when the engine of now took the run up.
+    pub inherited: u64,
     /// Dispatches that were silent for long: told once.
     pub silent: BTreeSet<(JobId, u32)>,
     /// The loop's own jobs that said that they wait for a permission, and for what.
@@ -281,6 +283,11 @@ impl State {
             Phase::Unstarted | Phase::Closing { .. } | Phase::Ended { .. } => false,
         };
         undecided && self.promotion.is_none() && self.fault.is_none()
+    }
+    /// Whether an engine before the one of now requested an effect.
+    #[must_use]
+    pub fn is_inherited(&self, effect: EffectId) -> bool {
+        effect.0 <= self.inherited
     }
     /// Whether such a wait is under way.
     #[must_use]

@@ -124,8 +124,8 @@ fn submit(state: &State, from: Option<&Fence>, parent: Option<JobId>) -> Result<
         // The tree's root decides whether anything may begin: what belongs to a job that ended
         // would be ended at once.
         match state.root_of(parent) {
-            // What a writer delegated goes on after it, and may delegate in turn.
-            Some(Root::OfLoop(job, true)) if !job.role.writes() || job.id == parent => {
+            // What a writer delegated goes on after it, and may delegate in turn, unless that broke off.
+            Some(Root::OfLoop(job, true)) if state.ends_its_tree(job.id) || job.id == parent => {
                 return Err(Refusal::Stale(job.id));
             }
             Some(Root::OfLoop(..) | Root::Delegated(_)) | None => {}

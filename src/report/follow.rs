@@ -89,7 +89,10 @@ impl Follower {
                     stalled: "idle",
                 },
             ),
-            Event::WaitEnded { .. } => (About::default(), Kind::WaitEnded { in_time: true }),
+            Event::WaitEnded { again, .. } => {
+                let (in_time, again) = (!again, *again);
+                (About::default(), Kind::WaitEnded { in_time, again })
+            }
             Event::JobClosed { job, closed } => (
                 About::default(),
                 Kind::JobClosed {

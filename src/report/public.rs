@@ -223,6 +223,9 @@ pub enum Kind {
     WaitEnded {
         /// Whether they all ended in time; what did not is told to the reviewers.
         in_time: bool,
+        /// Whether it begins anew: the run was taken up, or the jobs are at a limit.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        again: bool,
     },
     /// A delegated job is dispatched once more.
     JobRedispatched {

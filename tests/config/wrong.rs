@@ -44,7 +44,7 @@ fn unknown_keys_are_refused_with_the_nearest_one() {
         ),
         (
             "version: 1\nlimits: {banana: 1}\n",
-            "run-loop.yaml, line 2: unknown key `limits.banana`; known here: job-timeout, max-wall, max-cost, phases",
+            "run-loop.yaml, line 2: unknown key `limits.banana`; known here: job-timeout, job-wait, max-wall, max-cost, phases",
         ),
         (
             "agents: {}\n",

@@ -29,6 +29,7 @@ pub fn limited() -> impl Strategy<Value = World> {
                 max_cost_micro_usd: max_cost,
                 phases: BTreeMap::new(),
                 wait: world.limits.wait,
+                job_wait: None,
                 prices: Vec::new(),
             };
             world.cost = cost;

@@ -25,6 +25,11 @@ struct Stage {
 
 impl Stage {
     fn new(delegates: bool, judges_at_once: bool) -> Self {
+        let own = "echo '// by the creator' >> src/lib.rs;";
+        Self::with_creator(own, delegates, judges_at_once)
+    }
+    /// Its creator does this before it delegates, if it does.
+    fn with_creator(own: &str, delegates: bool, judges_at_once: bool) -> Self {
         let bench = Bench::new();
         let agents = bench.repo.beside("agents");
         let point = |name: &str| Point::new(&agents, name);
@@ -45,7 +50,7 @@ impl Stage {
             )
         };
         let creator = ScriptedAgent::with_script(format!(
-            "read_prompt; echo '// by the creator' >> src/lib.rs; {delegate}; echo Done. | deliver"
+            "read_prompt; {own} {delegate}; echo Done. | deliver"
         ));
         let wait = if judges_at_once {
             String::new()
@@ -145,6 +150,33 @@ fn a_round_waits_for_what_the_creator_delegated() {
     let shown = stage.bench.run(&["status", "--format", "json"]);
     let shown: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
     assert_eq!(shown["jobs"][0]["status"], "completed");
+}
+
+/// M-130: who leaves all the work to another agent and ends has changed something: what it left is
+/// measured when the work is done.
+#[test]
+fn a_creator_may_leave_all_the_work_to_others() {
+    let stage = Stage::with_creator("", true, true);
+    let line = ["--creator", "writer", "--format", "ndjson", "add a line"];
+    let mut engine = Engine::start_with(&stage.bench, &line);
+    engine.line_with(&["step_started", "\"wait\""]);
+    assert!(!engine.seen.concat().contains("work_closed"));
+    stage.go.release();
+    engine.ended().ends(0);
+    assert!(stage.tree(1).contains(LATE), "{}", stage.tree(1));
+}
+
+/// T-101, T-110: a cap of its own wins, and reviewers are told of what is open then.
+#[test]
+fn the_wait_may_have_a_cap_of_its_own() {
+    let stage = Stage::new(true, true);
+    let mut engine = stage.start(&["--job-wait", "1"]);
+    engine.line_with(&["wait_ended", "\"in_time\":false"]);
+    engine.ended().ends(0);
+    let prompt = stage.prompt(1);
+    let row = prompt.lines().find(|line| line.contains("| helper |"));
+    assert!(row.unwrap().contains("| OPEN |"), "{prompt}");
+    assert!(!stage.is_written());
 }
 
 /// T-117: with `--wait-open-jobs` a job that nobody is named as the parent of is waited for, too.

@@ -78,6 +78,9 @@ pub struct LoopArgs {
     /// Also wait for open jobs that no job started
     #[arg(long, help_heading = "Rules")]
     pub wait_open_jobs: bool,
+    /// How long delegated jobs are waited for; default a job's budget and 300
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=604_800), help_heading = "Rules")]
+    pub job_wait: Option<u64>,
     /// Put the run aside when its jobs have cost this much, before the next one is asked
     #[arg(long, value_name = "USD", value_parser = usd, help_heading = "Rules")]
     pub max_cost: Option<f64>,

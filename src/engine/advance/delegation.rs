@@ -20,7 +20,7 @@ pub(super) fn next(state: &State) -> Option<Event> {
             return None;
         }
         if let Some(Root::OfLoop(root, true)) = state.root_of(record.id)
-            && !root.role.writes()
+            && state.ends_its_tree(root.id)
         {
             // What is left when an agent is done is ended: nobody reads it any more.
             let reason = format!("{PARENT_ENDED}: job {}", root.id);
@@ -30,7 +30,7 @@ pub(super) fn next(state: &State) -> Option<Event> {
             });
         }
         match record.status() {
-            JobStatus::Pending if limit::holds(state, record.limited_until) => {
+            JobStatus::Pending if limit::keeps(state, record) => {
                 limit::wake(state, record.limited_until?)
             }
             JobStatus::Pending => dispatch(state, record),

@@ -1,17 +1,20 @@
-//! Waiting for what was delegated before a round is opened: review must not start while sub-jobs
-//! of a writer still write (rows M-130 to M-132).
+//! Waiting for whoever may still write. What is made of a writer's answer rests on the source as it
+//! is, and so does a round: neither comes while jobs that were delegated may write (rows M-130 to
+//! M-132).
 
 use crate::domain::delegation::WAIT_GRACE;
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
-use crate::domain::id::JobId;
-use crate::engine::advance::request;
-use crate::engine::delegation::Root;
-use crate::engine::state::State;
+use crate::domain::id::{EffectId, JobId};
+use crate::domain::time::Timestamp;
+use crate::engine::advance::{limit, request};
+use crate::engine::delegation::DelegationRecord;
+use crate::engine::state::{Phase, State};
+use crate::engine::work::WorkStage;
 
-/// What comes before a round is opened.
+/// What comes before what is due.
 pub(super) enum Hold {
-    /// Nothing: it may be opened.
+    /// Nothing.
     Free,
     /// A wait is under way.
     Waiting,
@@ -19,60 +22,79 @@ pub(super) enum Hold {
     First(Event),
 }
 
-/// Whether the next round has to wait. Each job is waited for once: a bound that was reached is
-/// not paid again in a later round (T-118).
-pub(super) fn hold(state: &State) -> Hold {
-    let wait = state.open_effects().find_map(|(id, effect)| match effect {
-        Effect::AwaitJobs { jobs, .. } => Some((id, jobs)),
-        Effect::Pin { .. }
-        | Effect::MakeEvidence { .. }
-        | Effect::OpenTree { .. }
-        | Effect::RunJob { .. }
-        | Effect::Delegate { .. }
-        | Effect::Timer { .. }
-        | Effect::Measure { .. }
-        | Effect::Promote { .. }
-        | Effect::Release => None,
-    });
-    if let Some((effect, jobs)) = wait {
-        let open = jobs.iter().any(|job| is_open(state, *job));
-        return if open {
-            Hold::Waiting
-        } else {
-            Hold::First(Event::WaitEnded { effect })
-        };
+/// Whether what is due has to wait.
+///
+/// Each job is waited for once: a bound that was reached is not paid again (T-118). The bound is for
+/// work alone: while nobody works since all are at a limit no wait is under way, and an engine that
+/// takes the run up begins a new one, as the jobs begin anew.
+pub(super) fn hold(state: &State, due: &Event) -> Hold {
+    if !rests_on_the_source(state, due) {
+        return Hold::Free;
     }
-    let jobs: Vec<JobId> = state
-        .delegations
-        .values()
-        .filter(|record| record.is_open() && !state.awaited.contains(&record.id))
-        .filter(|record| is_waited_for(state, record.id))
+    let working: Vec<JobId> = state
+        .writers()
+        .filter(|record| !limit::keeps(state, record))
         .map(|record| record.id)
         .collect();
-    let (Some(run), Some(stamp)) = (&state.run, &state.stamp) else {
-        return Hold::Free;
-    };
-    if jobs.is_empty() {
-        return Hold::Free;
+    match wait(state) {
+        Some(effect) if working.is_empty() || state.is_inherited(effect) => {
+            let again = state.writers().next().is_some();
+            Hold::First(Event::WaitEnded { effect, again })
+        }
+        Some(_) => Hold::Waiting,
+        None if working.is_empty() => match state.writers().next() {
+            // When its limit is lifted it is dispatched again, and then waited for.
+            Some(_) => Hold::Waiting,
+            None => Hold::Free,
+        },
+        None => bound(state).map_or(Hold::Free, |until| {
+            let jobs = working;
+            Hold::First(request(state, Effect::AwaitJobs { jobs, until }))
+        }),
     }
-    // 3900 s by default: a job's budget and the grace (row M-122, T-101).
-    let seconds = run.job_timeout.saturating_add(WAIT_GRACE);
-    let until = stamp.at.plus_seconds(seconds);
-    Hold::First(request(state, Effect::AwaitJobs { jobs, until }))
 }
 
-fn is_open(state: &State, job: JobId) -> bool {
-    state
-        .delegations
-        .get(&job)
-        .is_some_and(super::super::delegation::DelegationRecord::is_open)
+fn rests_on_the_source(state: &State, due: &Event) -> bool {
+    match &state.phase {
+        Phase::Work { work, stage } => match &**stage {
+            // What a job delegated that broke off ends with it.
+            WorkStage::Answered { job, .. } => work.role.writes() && !state.ends_its_tree(*job),
+            WorkStage::Opened
+            | WorkStage::Pinning
+            | WorkStage::Unpinned { .. }
+            | WorkStage::Ready { .. }
+            | WorkStage::Opening { .. }
+            | WorkStage::Open { .. }
+            | WorkStage::Running { .. }
+            | WorkStage::Measuring { .. }
+            | WorkStage::Measured { .. } => false,
+        },
+        Phase::Between => matches!(due, Event::RoundOpened { .. }),
+        Phase::Unstarted | Phase::Round { .. } | Phase::Closing { .. } | Phase::Ended { .. } => {
+            false
+        }
+    }
 }
 
-/// Those of the loop's own jobs always; those of nobody where the run was told so (T-117).
-fn is_waited_for(state: &State, job: JobId) -> bool {
-    match state.root_of(job) {
-        Some(Root::OfLoop(..)) => true,
-        Some(Root::Delegated(_)) => state.run.as_ref().is_some_and(|run| run.wait_open_jobs),
-        None => false,
+/// The wait that is under way.
+fn wait(state: &State) -> Option<EffectId> {
+    let mut open = state.open_effects();
+    open.find_map(|(id, effect)| matches!(effect, Effect::AwaitJobs { .. }).then_some(id))
+}
+
+/// Until when is waited: as the run was told, or for a job's budget and the grace, 3900 s by default
+/// (row M-122, T-101).
+fn bound(state: &State) -> Option<Timestamp> {
+    let run = state.run.as_ref()?;
+    let usual = run.job_timeout.saturating_add(WAIT_GRACE);
+    let seconds = run.limits.job_wait.unwrap_or(usual);
+    Some(state.stamp?.at.plus_seconds(seconds))
+}
+
+impl State {
+    /// The delegated jobs that may still write to the source and are to be waited for.
+    pub(in crate::engine) fn writers(&self) -> impl Iterator<Item = &DelegationRecord> {
+        let open = self.delegations.values().filter(|record| record.is_open());
+        open.filter(|record| !self.awaited.contains(&record.id) && self.is_waited_for(record.id))
     }
 }

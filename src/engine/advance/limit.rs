@@ -10,7 +10,7 @@ use crate::domain::limits::{PATIENCE, lifted_at, told};
 use crate::domain::slot::Slot;
 use crate::domain::time::Timestamp;
 use crate::engine::advance::request;
-use crate::engine::delegation::JobStatus;
+use crate::engine::delegation::{DelegationRecord, JobStatus};
 use crate::engine::review::{SlotProgress, SlotReview};
 use crate::engine::state::{Phase, Stage, State};
 use crate::engine::work::WorkStage;
@@ -61,6 +61,11 @@ pub(super) fn work(limited: u32, outcome: &JobOutcome) -> Event {
 pub(super) fn holds(state: &State, until: Option<Timestamp>) -> bool {
     let now = state.stamp.map(|stamp| stamp.at);
     until > now
+}
+
+/// Whether a limit keeps a delegated job from being dispatched.
+pub(in crate::engine) fn keeps(state: &State, record: &DelegationRecord) -> bool {
+    record.status() == JobStatus::Pending && holds(state, record.limited_until)
 }
 
 /// What follows when nothing else can be done before a limit is lifted: the run waits, where it was
@@ -126,8 +131,7 @@ struct Held {
 fn nearest(state: &State) -> Option<Held> {
     let delegated = state.delegations.values().filter_map(|record| {
         let until = record.limited_until?;
-        let waits = record.status() == JobStatus::Pending && holds(state, Some(until));
-        waits.then(|| Held {
+        keeps(state, record).then(|| Held {
             until,
             who: format!("the delegated job {}", record.id),
             limited: record.limited,

@@ -56,10 +56,10 @@ pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Eve
             let job = affordable(state, job(state, work, asked)?)?;
             Some(request(state, Effect::RunJob { job }))
         }
-        // What a reader delegated is ended first: it works in the same tree. What a writer delegated
-        // goes on, and the next round waits for it.
+        // What ends with the job is ended first: it works in the same tree. What goes on after a writer
+        // is waited for (`hold`).
         WorkStage::Answered { job, .. }
-            if !work.role.writes() && state.has_open_descendants(*job) =>
+            if state.ends_its_tree(*job) && state.has_open_descendants(*job) =>
         {
             None
         }

@@ -21,6 +21,13 @@ pub(super) fn submitted(
     let id = JobId::mint(stamp, &format!("job delegated by {salt}"));
     let record = DelegationRecord::new(id, submission.clone(), stamp.at);
     state.delegations.insert(id, record);
+    // What belongs to a job that was waited for long enough is not waited for anew.
+    if submission
+        .parent
+        .is_some_and(|parent| state.awaited.contains(&parent))
+    {
+        state.awaited.insert(id);
+    }
     id
 }
 
@@ -46,6 +53,7 @@ pub(super) fn requested(
             *job
         }
         JobRequest::Redispatch { job } => {
+            state.awaited.remove(job);
             if let Some(record) = state.delegations.get_mut(job) {
                 record.closed = None;
                 record.blocked = None;
@@ -75,6 +83,9 @@ fn signalled(state: &mut State, job: JobId, signal: Signal, detail: &str) {
 pub(super) fn close(state: &mut State, job: JobId, closed: Closed) {
     if let Some(record) = state.delegations.get_mut(&job) {
         record.closed.get_or_insert(closed);
+        if !record.is_open() {
+            state.awaited.remove(&job);
+        }
     }
 }
 
@@ -96,6 +107,9 @@ pub(super) fn ended(state: &mut State, dispatch: &Dispatch, outcome: &DispatchOu
         .find(|(known, _)| known.attempt == dispatch.attempt);
     if let Some((_, place)) = place {
         *place = Some(outcome.clone());
+    }
+    if !record.is_open() {
+        state.awaited.remove(&dispatch.job);
     }
     if outcome.gone && outcome.ended.is_limit() {
         // Nobody's failure, however often: it is dispatched again when the limit is lifted. A run that

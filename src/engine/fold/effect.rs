@@ -3,6 +3,7 @@
 use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome, Timer};
 use crate::domain::id::{EffectId, JobId};
 use crate::domain::identity::Remeasured;
+use crate::engine::advance::limit::keeps;
 use crate::engine::fold::round::{
     gathered, job_ended, pinned, promote_requested, set_stage, with_review, with_slot,
 };
@@ -41,8 +42,7 @@ pub(super) fn effect_requested(state: &mut State, id: EffectId, effect: &Effect)
             with_review(state, |review| Stage::Measuring { review, point });
         }
         Effect::Promote { .. } => promote_requested(state),
-        Effect::AwaitJobs { jobs, .. } => state.awaited.extend(jobs),
-        Effect::Timer { .. } | Effect::Release => {}
+        Effect::AwaitJobs { .. } | Effect::Timer { .. } | Effect::Release => {}
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             let result = result.clone();
             with_review(state, |review| Stage::Promoted { review, result });
         }
-        (Effect::AwaitJobs { jobs, .. }, Outcome::JobsAwaited) => waited(state, jobs),
+        (Effect::AwaitJobs { .. }, Outcome::JobsAwaited) => waited(state),
         (Effect::Timer { of, .. }, Outcome::TimerEnded { elapsed }) => match of {
             Timer::MaxWall => state.budget.time_is_spent |= *elapsed,
             // Whether the limit still holds is asked of the moment itself.
@@ -130,11 +130,15 @@ pub(super) fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
     }
 }
 
-/// A wait is over. One that was cut short has not been paid.
-fn waited(state: &mut State, jobs: &[JobId]) {
+/// A wait came to its bound: whoever is open now was waited for, also who was delegated meanwhile.
+/// One that was cut short has not been paid, and neither has one for a job that did not work.
+fn waited(state: &mut State) {
     if state.is_being_put_aside() {
-        state.awaited.retain(|job| !jobs.contains(job));
+        return;
     }
+    let paid = state.writers().filter(|record| !keeps(state, record));
+    let paid: Vec<JobId> = paid.map(|record| record.id).collect();
+    state.awaited.extend(paid);
 }
 
 /// Everything that the run held was given back.

@@ -92,7 +92,10 @@ pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome) -> Kind {
             };
             delegate_ended(dispatch, outcome)
         }
-        Outcome::JobsAwaited => Kind::WaitEnded { in_time: false },
+        Outcome::JobsAwaited => Kind::WaitEnded {
+            in_time: false,
+            again: false,
+        },
         Outcome::TimerEnded { elapsed } => Kind::TimerEnded { elapsed: *elapsed },
         Outcome::Measured { result } => {
             let Some(Effect::Measure { point, pinned, .. }) = requested else {

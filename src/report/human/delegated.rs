@@ -47,10 +47,7 @@ pub(super) fn say(kind: &Kind) -> Option<String> {
         Kind::JobStalled { job, stalled, .. } => format!(
             "job {job} stalled:{stalled}: it printed nothing for 600 s; its budget alone ends it"
         ),
-        Kind::WaitEnded { in_time: true } => "the jobs that were waited for are over".to_owned(),
-        Kind::WaitEnded { in_time: false } => {
-            "jobs are still open after the wait: reviewers are told".to_owned()
-        }
+        Kind::WaitEnded { in_time, again } => waited(*in_time, *again).to_owned(),
         Kind::JobRedispatched { job } => format!("job {job} is dispatched once more"),
         Kind::RunStarted { .. }
         | Kind::RunResumed
@@ -84,4 +81,13 @@ pub(super) fn say(kind: &Kind) -> Option<String> {
         | Kind::RunSuspended { .. }
         | Kind::RunEnded { .. } => return None,
     })
+}
+
+/// How a wait for delegated jobs ended.
+fn waited(in_time: bool, again: bool) -> &'static str {
+    match (in_time, again) {
+        (true, _) => "the jobs that were waited for are over",
+        (false, true) => "the wait for delegated jobs is broken off, and begins anew",
+        (false, false) => "jobs are still open after the wait: reviewers are told",
+    }
 }
