@@ -11,6 +11,7 @@
 mod advance;
 mod budget;
 mod delegation;
+mod ending;
 mod fold;
 mod input;
 mod invariants;

@@ -14,6 +14,8 @@ mod budgets;
 mod delegations;
 #[path = "engine/holds.rs"]
 mod holds;
+#[path = "engine/judged.rs"]
+mod judged;
 #[path = "engine/model.rs"]
 mod model;
 #[path = "engine/orders.rs"]

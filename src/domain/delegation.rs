@@ -55,6 +55,10 @@ pub struct Dispatch {
     /// Why the answer before this one did not do, where it is asked for once more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
+    /// Whether what follows from its end is an event of its own. An engine that knew none requested it
+    /// otherwise, and folding its journal makes of that end what that engine did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub judged: bool,
 }
 
 /// Which dispatch a message is about.

@@ -82,7 +82,7 @@ pub enum Event {
         /// Which attempt.
         attempt: u32,
     },
-    /// A delegated job was closed by the run itself.
+    /// A delegated job was closed by how its dispatch ended, or by the run itself.
     JobClosed {
         /// The job.
         job: JobId,
@@ -149,8 +149,12 @@ pub enum Event {
         /// In its words.
         ending: String,
     },
-    /// Who does a step of work is at a limit of its provider: it is asked the same later.
+    /// Who does a step of work, or a delegated job, is at a limit of its provider: it is asked the same
+    /// later.
     WorkLimited {
+        /// The delegated job, where it is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        job: Option<JobId>,
         /// When it is worth asking again.
         until: Timestamp,
         /// Whether its program told that.

@@ -22,6 +22,9 @@ use crate::engine::state::{Phase, State};
 /// The next event that is due, or `None` while the run waits for an input or is over.
 #[must_use]
 pub fn advance(state: &State) -> Option<Event> {
+    if let Some(event) = delegation::judged(state) {
+        return Some(event);
+    }
     if let Some(event) = close::forced(state) {
         return Some(event);
     }

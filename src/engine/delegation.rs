@@ -29,6 +29,8 @@ pub struct DelegationRecord {
     pub limited: u32,
     /// When such a limit is lifted.
     pub limited_until: Option<Timestamp>,
+    /// The attempt up to which something was made of what its dispatches came to.
+    pub judged: u32,
 }
 
 /// Where a delegated job stands; the registry's words (row M-100).
@@ -53,6 +55,7 @@ impl DelegationRecord {
             blocked: None,
             limited: 0,
             limited_until: None,
+            judged: 0,
         }
     }
     /// The newest dispatch.

@@ -130,7 +130,10 @@ pub fn fold(state: &mut State, event: &Event) {
         Event::SlotLimited {
             slot, rank, until, ..
         } => round::slot_limited(state, slot, *rank, *until),
-        Event::WorkLimited { until, .. } => work::limited(state, *until),
+        Event::WorkLimited { job, until, .. } => match job {
+            Some(job) => delegation::limited(state, *job, *until),
+            None => work::limited(state, *until),
+        },
         Event::RunParking { failure, until } => {
             let (failure, until) = (failure.clone(), *until);
             state.parking = Some(Parking { failure, until });

@@ -203,14 +203,18 @@ impl Follower {
                 ending,
                 ..
             } => {
-                let limited = kind::limited(*until, *told, ending);
+                let limited = kind::limited(None, *until, *told, ending);
                 (self.about_slot(*round, slot, None), limited)
             }
             Event::WorkLimited {
+                job,
                 until,
                 told,
                 ending,
-            } => (About::default(), kind::limited(*until, *told, ending)),
+            } => {
+                let limited = kind::limited(*job, *until, *told, ending);
+                (About::default(), limited)
+            }
             Event::RunParking { failure, until } => (
                 About::default(),
                 Kind::RunParking {

@@ -136,12 +136,15 @@ fn say(event: &PublicEvent) -> Option<String> {
             format!("job {job} told no cost: what it cost does not count towards --max-cost")
         }
         Kind::Limited {
+            job,
             until,
             told,
             ending,
         } => {
             let told = if *told { "as it told" } else { "by our guess" };
-            format!("at a limit until {until}, {told}: {}", text::line(ending))
+            let who = job.map_or_else(String::new, |job| format!("job {job} is "));
+            let ending = text::line(ending);
+            format!("{who}at a limit until {until}, {told}: {ending}")
         }
         Kind::TimerStarted { of: "limit", until } => {
             format!("waiting until {until} for a limit to be lifted")

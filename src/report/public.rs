@@ -201,11 +201,11 @@ pub enum Kind {
         /// Its words.
         detail: String,
     },
-    /// A delegated job was closed by a person, by the job above it, or by the run.
+    /// A delegated job was closed: by its end, a person, the job above it, or the run.
     JobClosed {
         /// The job.
         job: JobId,
-        /// `error` or `cancelled`.
+        /// `completed`, `error` or `cancelled`.
         status: &'static str,
         /// Why.
         detail: String,
@@ -346,6 +346,9 @@ pub enum Kind {
     },
     /// An agent is at a limit of its provider: it is asked later, and nothing is spent.
     Limited {
+        /// The delegated job that it does, where it does one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        job: Option<JobId>,
         /// When it is worth asking again.
         until: String,
         /// Whether its program told that.

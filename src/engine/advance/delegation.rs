@@ -11,7 +11,20 @@ use crate::domain::job::Role;
 use crate::domain::run_spec::RunSpec;
 use crate::engine::advance::{budget, limit, request};
 use crate::engine::delegation::{DelegationRecord, JobStatus, Root};
+use crate::engine::ending::{closed_by, is_limited};
 use crate::engine::state::State;
+
+/// What follows from the end of a dispatch, wherever the run stands: it is a fact of the job.
+pub(super) fn judged(state: &State) -> Option<Event> {
+    state.delegations.values().find_map(|record| {
+        let (dispatch, outcome) = record.unjudged()?;
+        if is_limited(outcome) {
+            return Some(limit::delegated(record, outcome));
+        }
+        let (job, closed) = (record.id, closed_by(dispatch, outcome)?);
+        Some(Event::JobClosed { job, closed })
+    })
+}
 
 /// The next event that is due for delegated jobs.
 pub(super) fn next(state: &State) -> Option<Event> {
@@ -70,6 +83,7 @@ fn dispatch(state: &State, record: &DelegationRecord) -> Option<Event> {
         directory,
         deadline: stamp.at.plus_seconds(record.submission.budget),
         again: record.asks_again().map(str::to_owned),
+        judged: true,
     };
     Some(request(state, Effect::Delegate { dispatch }))
 }

@@ -1,12 +1,13 @@
 //! Limits of providers: who is told to come back later is asked again then, and nothing is spent.
 
 use crate::domain::code::Code;
+use crate::domain::delegation::DispatchOutcome;
 use crate::domain::effect::{Effect, Timer};
 use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::job::JobOutcome;
-use crate::domain::limits::{PATIENCE, lifted_at, told};
+use crate::domain::limits::{PATIENCE, lifted_after, lifted_at, told};
 use crate::domain::slot::Slot;
 use crate::domain::time::Timestamp;
 use crate::engine::advance::request;
@@ -51,9 +52,21 @@ pub(super) fn slot(
 /// Who does a step of work is at its limit.
 pub(super) fn work(limited: u32, outcome: &JobOutcome) -> Event {
     Event::WorkLimited {
+        job: None,
         until: lifted_at(outcome, limited),
         told: told(outcome).is_some(),
         ending: super::slot::describe(outcome),
+    }
+}
+
+/// A delegated job is at its limit.
+pub(super) fn delegated(record: &DelegationRecord, outcome: &DispatchOutcome) -> Event {
+    let (reset, ended_at) = (outcome.spent.reset, outcome.ended_at);
+    Event::WorkLimited {
+        job: Some(record.id),
+        until: lifted_after(reset, ended_at, record.limited),
+        told: reset.is_some(),
+        ending: super::slot::describe_ended(&outcome.ended),
     }
 }
 

@@ -415,16 +415,21 @@ fn settle(round: RoundNumber, slot: &Slot, settlement: Settlement) -> Event {
 
 /// How an attempt without a verdict ended, in a few words.
 pub(super) fn describe(outcome: &JobOutcome) -> String {
-    match &outcome.ended {
-        Ended::Exited { code: 0 } => match &outcome.reading {
-            Reading::Invalid { problems, .. } => {
-                format!(
-                    "invalid report ({})",
-                    problems.first().map_or("unknown", String::as_str)
-                )
-            }
-            Reading::Review(_) | Reading::Reply { .. } | Reading::Silent => "no report".to_owned(),
-        },
+    match (&outcome.ended, &outcome.reading) {
+        (Ended::Exited { code: 0 }, Reading::Invalid { problems, .. }) => {
+            format!(
+                "invalid report ({})",
+                problems.first().map_or("unknown", String::as_str)
+            )
+        }
+        (ended, _) => describe_ended(ended),
+    }
+}
+
+/// How an agent ended that gave nothing.
+pub(super) fn describe_ended(ended: &Ended) -> String {
+    match ended {
+        Ended::Exited { code: 0 } => "no report".to_owned(),
         Ended::Exited { code } => format!("exited with {code}"),
         Ended::Failed {
             code,

@@ -1,14 +1,13 @@
 //! What messages and outcomes change of delegated jobs.
 
 use crate::domain::delegation::{
-    Closed, Dispatch, DispatchOutcome, JobRequest, LOST, MISFIT, NOT_STARTED, Signal, Submission,
-    WALL_CLOCK_TIMEOUT, detail,
+    Closed, Dispatch, DispatchOutcome, JobRequest, Signal, Submission,
 };
 use crate::domain::id::{JobId, MessageId};
-use crate::domain::job::Ended;
 use crate::domain::limits::lifted_after;
-use crate::domain::time::Stamp;
+use crate::domain::time::{Stamp, Timestamp};
 use crate::engine::delegation::DelegationRecord;
+use crate::engine::ending::{closed_by, is_limited};
 use crate::engine::state::State;
 
 /// A job that a message or the run's own start asks for.
@@ -83,6 +82,7 @@ fn signalled(state: &mut State, job: JobId, signal: Signal, detail: &str) {
 pub(super) fn close(state: &mut State, job: JobId, closed: Closed) {
     if let Some(record) = state.delegations.get_mut(&job) {
         record.closed.get_or_insert(closed);
+        record.is_judged();
         if !record.is_open() {
             state.awaited.remove(&job);
         }
@@ -96,7 +96,8 @@ pub(super) fn dispatched(state: &mut State, dispatch: &Dispatch) {
     }
 }
 
-/// Nothing of a dispatch runs any more, as far as anybody can tell.
+/// Nothing of a dispatch runs any more, as far as anybody can tell. What follows from that for the job is
+/// an event of its own.
 pub(super) fn ended(state: &mut State, dispatch: &Dispatch, outcome: &DispatchOutcome) {
     let Some(record) = state.delegations.get_mut(&dispatch.job) else {
         return;
@@ -111,16 +112,32 @@ pub(super) fn ended(state: &mut State, dispatch: &Dispatch, outcome: &DispatchOu
     if !record.is_open() {
         state.awaited.remove(&dispatch.job);
     }
-    if outcome.gone && outcome.ended.is_limit() {
-        // Nobody's failure, however often: it is dispatched again when the limit is lifted. A run that
-        // has nothing else to do loses its patience and is parked; else whatever works has a budget.
-        let (reset, ended_at) = (outcome.spent.reset, outcome.ended_at);
-        record.limited_until = Some(lifted_after(reset, ended_at, record.limited));
-        record.limited += 1;
-        return;
+    if !dispatch.judged {
+        judged_by_an_older_engine(state, dispatch, outcome);
+    }
+}
+
+/// How many limits of one job an older engine waited for.
+const OLD_PATIENCE: u32 = 24;
+
+/// What an engine made of an outcome that journaled no decision of it: the fold was its rule.
+fn judged_by_an_older_engine(state: &mut State, dispatch: &Dispatch, outcome: &DispatchOutcome) {
+    let limits = state.delegations.get(&dispatch.job).map(|it| it.limited);
+    if let Some(before) = limits.filter(|it| is_limited(outcome) && *it < OLD_PATIENCE) {
+        let until = lifted_after(outcome.spent.reset, outcome.ended_at, before);
+        return limited(state, dispatch.job, until);
     }
     if let Some(closed) = closed_by(dispatch, outcome) {
         close(state, dispatch.job, closed);
+    }
+}
+
+/// A job is at a limit of its provider: it is dispatched again when that is lifted.
+pub(super) fn limited(state: &mut State, job: JobId, until: Timestamp) {
+    if let Some(record) = state.delegations.get_mut(&job) {
+        record.limited_until = Some(until);
+        record.limited += 1;
+        record.is_judged();
     }
 }
 
@@ -128,38 +145,5 @@ pub(super) fn ended(state: &mut State, dispatch: &Dispatch, outcome: &DispatchOu
 pub(super) fn asked_again(state: &mut State) {
     for record in state.delegations.values_mut() {
         record.limited_until = None;
-    }
-}
-
-/// How an outcome closes a job; `None` when it was nobody's failure, or is the first answer that does
-/// not fit its schema: it is dispatched again.
-fn closed_by(dispatch: &Dispatch, outcome: &DispatchOutcome) -> Option<Closed> {
-    let error = |reason: String| Some(Closed::Error { reason });
-    if !outcome.gone {
-        return error(LOST.to_owned());
-    }
-    if let (Ended::Exited { code: 0 }, Some(reason)) = (&outcome.ended, &outcome.misfit) {
-        let asked_twice = dispatch.again.is_some();
-        return asked_twice.then(|| Closed::Error {
-            reason: detail(&format!("{MISFIT}: {reason}")),
-        });
-    }
-    match &outcome.ended {
-        Ended::Exited { code: 0 } => match (&outcome.report, &outcome.unusable) {
-            (Some(_), None) => Some(Closed::Completed {
-                detail: String::new(),
-            }),
-            (_, Some(reason)) => error(format!("unusable_report: {reason}")),
-            (None, None) => error("no_report".to_owned()),
-        },
-        Ended::Exited { code } => error(format!("exited with {code}")),
-        Ended::Failed {
-            trouble, message, ..
-        } => error(format!("{}: {message}", trouble.said())),
-        Ended::Signalled { signal } => error(format!("ended by signal {signal}")),
-        Ended::TimedOut => error(WALL_CLOCK_TIMEOUT.to_owned()),
-        Ended::NotStarted { failure } => error(format!("{NOT_STARTED}: {}", failure.message)),
-        Ended::Lost => error(LOST.to_owned()),
-        Ended::Stopped | Ended::Interrupted => None,
     }
 }

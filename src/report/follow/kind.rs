@@ -8,6 +8,7 @@ use crate::domain::event::RoundResult;
 use crate::domain::evidence::{ChangedFile, Evidence};
 use crate::domain::failure::Failure;
 use crate::domain::finding::Finding;
+use crate::domain::id::JobId;
 use crate::domain::identity::{Pin, Trip};
 use crate::domain::job::{Ended, Job, JobOutcome, Reading};
 use crate::domain::lowered::Lowered;
@@ -241,8 +242,9 @@ pub(super) fn asked(request: &JobRequest) -> Kind {
 }
 
 /// An agent that is at a limit.
-pub(super) fn limited(until: Timestamp, told: bool, ending: &str) -> Kind {
+pub(super) fn limited(job: Option<JobId>, until: Timestamp, told: bool, ending: &str) -> Kind {
     Kind::Limited {
+        job,
         until: time::moment(until),
         told,
         ending: ending.to_owned(),

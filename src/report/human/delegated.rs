@@ -43,7 +43,11 @@ pub(super) fn say(kind: &Kind) -> Option<String> {
             job,
             status,
             detail,
-        } => format!("job {job} is closed, {status}: {}", text::line(detail)),
+        } => {
+            // That it ended well was told.
+            let closed = (*status != "completed").then_some(*status)?;
+            format!("job {job} is closed, {closed}: {}", text::line(detail))
+        }
         Kind::JobStalled { job, stalled, .. } => format!(
             "job {job} stalled:{stalled}: it printed nothing for 600 s; its budget alone ends it"
         ),

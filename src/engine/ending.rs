@@ -1,0 +1,62 @@
+//! What the end of a dispatch means for its job.
+
+use crate::domain::delegation::{
+    Closed, Dispatch, DispatchOutcome, LOST, MISFIT, NOT_STARTED, WALL_CLOCK_TIMEOUT, detail,
+};
+use crate::domain::job::Ended;
+use crate::engine::delegation::DelegationRecord;
+
+impl DelegationRecord {
+    /// The newest dispatch with its outcome, as long as nothing was made of that.
+    pub(super) fn unjudged(&self) -> Option<(&Dispatch, &DispatchOutcome)> {
+        let (dispatch, outcome) = self.dispatches.last()?;
+        let waits = dispatch.judged && self.judged < dispatch.attempt && self.closed.is_none();
+        outcome.as_ref().filter(|_| waits).map(|it| (dispatch, it))
+    }
+    /// Something was made of what the newest dispatch came to, or of the job before it did.
+    pub(super) fn is_judged(&mut self) {
+        self.judged = self.newest().map_or(0, |newest| newest.attempt);
+    }
+}
+
+/// Whether a limit of its provider ended a dispatch: nobody's failure, however often. A run that has
+/// nothing else to do loses its patience and is parked; else whatever works has a budget.
+pub(super) fn is_limited(outcome: &DispatchOutcome) -> bool {
+    outcome.gone && outcome.ended.is_limit()
+}
+
+/// How an outcome closes a job; `None` when it was nobody's failure, or is the first answer that does
+/// not fit its schema: it is dispatched again.
+///
+/// Engines that journaled no decision followed it in the fold, and so does the fold of their journals:
+/// what it says of them must stay.
+pub(super) fn closed_by(dispatch: &Dispatch, outcome: &DispatchOutcome) -> Option<Closed> {
+    let error = |reason: String| Some(Closed::Error { reason });
+    if !outcome.gone {
+        return error(LOST.to_owned());
+    }
+    if let (Ended::Exited { code: 0 }, Some(reason)) = (&outcome.ended, &outcome.misfit) {
+        let asked_twice = dispatch.again.is_some();
+        return asked_twice.then(|| Closed::Error {
+            reason: detail(&format!("{MISFIT}: {reason}")),
+        });
+    }
+    match &outcome.ended {
+        Ended::Exited { code: 0 } => match (&outcome.report, &outcome.unusable) {
+            (Some(_), None) => Some(Closed::Completed {
+                detail: String::new(),
+            }),
+            (_, Some(reason)) => error(format!("unusable_report: {reason}")),
+            (None, None) => error("no_report".to_owned()),
+        },
+        Ended::Exited { code } => error(format!("exited with {code}")),
+        Ended::Failed {
+            trouble, message, ..
+        } => error(format!("{}: {message}", trouble.said())),
+        Ended::Signalled { signal } => error(format!("ended by signal {signal}")),
+        Ended::TimedOut => error(WALL_CLOCK_TIMEOUT.to_owned()),
+        Ended::NotStarted { failure } => error(format!("{NOT_STARTED}: {}", failure.message)),
+        Ended::Lost => error(LOST.to_owned()),
+        Ended::Stopped | Ended::Interrupted => None,
+    }
+}
