@@ -16,7 +16,6 @@ pub mod evidence;
 pub(crate) mod facts;
 pub(crate) mod filter;
 pub(crate) mod index;
-pub mod loose;
 pub mod measure;
 pub mod object;
 pub mod operation;
@@ -33,6 +32,7 @@ pub mod store;
 pub(crate) mod submodule;
 pub(crate) mod tripwire;
 pub mod uncommitted;
+pub mod unheld;
 pub mod worktree;
 
 pub use error::Error;

@@ -24,3 +24,5 @@ mod repository;
 mod store;
 #[path = "git/tidy.rs"]
 mod tidy;
+#[path = "git/unheld.rs"]
+mod unheld;

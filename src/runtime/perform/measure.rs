@@ -8,7 +8,7 @@ use crate::domain::id::RoundNumber;
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::Role;
 use crate::domain::run_spec::RunSpec;
-use crate::git::{branches, loose, measure, operation};
+use crate::git::{branches, measure, operation, unheld};
 use crate::runtime::perform::pin;
 use crate::runtime::rim::Rim;
 
@@ -53,9 +53,9 @@ pub(super) fn after_work(
     if let Some(before) = kept(pin::BRANCHES)? {
         elsewhere = branches::moved(&rim.git, &rim.repository, &before, head)?;
     }
-    if let Some(before) = kept(pin::LOOSE)? {
+    if let Some(before) = kept(pin::UNHELD)? {
         let heads = [&pinned.identity.head, head];
-        elsewhere.extend(loose::found(&rim.git, &rim.repository, &before, heads)?);
+        elsewhere.extend(unheld::found(&rim.git, &rim.repository, &before, heads)?);
     }
     measured.elsewhere = elsewhere;
     Ok(measured)

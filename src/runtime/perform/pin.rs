@@ -8,7 +8,7 @@ use crate::domain::id::RoundNumber;
 use crate::domain::identity::Pin;
 use crate::domain::job::Role;
 use crate::domain::run_spec::RunSpec;
-use crate::git::{branches, loose, snapshot};
+use crate::git::{branches, snapshot, unheld};
 use crate::runtime::rim::Rim;
 use crate::store::{Access, Folder};
 
@@ -21,9 +21,9 @@ pub(super) fn perform(
     let pin = snapshot::pin(&rim.git, &rim.repository, &rim.store, run, round, work)?;
     if let Some(role) = work.filter(|role| role.writes()) {
         let tips = branches::tips(&rim.git, &rim.repository)?;
-        let marks = loose::marks(&rim.git, &rim.repository)?;
+        let marks = unheld::marks(&rim.git, &rim.repository)?;
         let (folder, name) = before_file(rim, run, round, role)?;
-        for (kind, bytes) in [(BRANCHES, tips), (LOOSE, marks)] {
+        for (kind, bytes) in [(BRANCHES, tips), (UNHELD, marks)] {
             folder
                 .write(format!("{name}.{kind}"), &bytes, Access::Private)
                 .map_err(|error| unwritable(&error))?;
@@ -35,7 +35,7 @@ pub(super) fn perform(
 /// The branches, as they were before a step of work.
 pub(super) const BRANCHES: &str = "branches";
 /// HEAD's commits and the stash, as they were before a step of work.
-pub(super) const LOOSE: &str = "loose";
+pub(super) const UNHELD: &str = "unheld";
 
 /// Where is kept how things were before a step of work: a folder of ours, and how names begin.
 pub(super) fn before_file(

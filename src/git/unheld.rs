@@ -12,17 +12,17 @@ use crate::git::object::is_ancestor;
 use crate::git::program::Git;
 use crate::git::repository::Repository;
 
-/// Moves that are looked at.
-const MOVES: &str = "--max-count=2000";
+/// The most moves that are looked at: with more, what is new cannot be told.
+const MOST: usize = 100_000;
 /// What a move is called that makes a commit of somebody's work. A rebase makes many on no branch, and
 /// puts its branch on the last.
 const MAKES: [&str; 6] = ["commit", "cherry-pick", "merge", "revert", "am", "pull"];
 const STASH: &str = "refs/stash";
 
-/// HEAD's commits and the stash's entries, as they are now.
+/// HEAD's moves, the newest first, and the stash's entries, as they were.
 #[derive(Debug, Default)]
 struct Known {
-    heads: BTreeSet<Oid>,
+    heads: Vec<Oid>,
     stash: BTreeSet<Oid>,
 }
 
@@ -36,7 +36,7 @@ struct Move {
 /// What is known before a job, as bytes that can be kept.
 ///
 /// # Errors
-/// When git fails.
+/// When git fails, or there are more moves than are looked at.
 pub fn marks(git: &Git, repo: &Repository) -> Result<Vec<u8>, Error> {
     let line = |kind: char| move |it: Move| format!("{kind} {}\n", it.commit);
     let heads = moves(git, repo, &["HEAD"])?.into_iter().map(line('H'));
@@ -45,10 +45,11 @@ pub fn marks(git: &Git, repo: &Repository) -> Result<Vec<u8>, Error> {
 }
 
 /// What a job committed on no branch, put into the stash, or took away from there. `heads` are where
-/// the source was before the job and where it is now: what others stash from elsewhere is theirs.
+/// the source was before the job and where it is now: what others stash from where this working tree
+/// was not is theirs.
 ///
 /// # Errors
-/// When git fails, or says something odd.
+/// When git fails, says something odd, or there are more moves than are looked at.
 pub fn found(
     git: &Git,
     repo: &Repository,
@@ -56,8 +57,11 @@ pub fn found(
     heads: [&Oid; 2],
 ) -> Result<Vec<Elsewhere>, Error> {
     let before = read(before)?;
-    let made = detached(git, repo, &before, heads[1])?;
-    let here = |oid: &Oid| heads.contains(&oid) || made.iter().any(|it| it.to == *oid);
+    let mut since = moves(git, repo, &["HEAD"])?;
+    since.truncate(made_since(&since, &before.heads));
+    let made = detached(git, repo, &since, &before, heads[1])?;
+    // What one job stashes it may stash from a commit that it made or left later.
+    let here = |oid: &Oid| heads.contains(&oid) || since.iter().any(|it| it.commit == *oid);
     let now = stash(git, repo)?;
     let at = |site, to: &Oid| Elsewhere {
         site,
@@ -81,28 +85,42 @@ pub fn found(
     Ok([made, put, taken].concat())
 }
 
+/// How many of these moves were made since. The oldest ones may have expired meanwhile; where others
+/// are gone too, all of them count.
+fn made_since(now: &[Move], before: &[Oid]) -> usize {
+    let known = |rest: &[Move]| {
+        rest.len() <= before.len() && rest.iter().zip(before).all(|(now, old)| now.commit == *old)
+    };
+    (0..now.len())
+        .find(|&new| known(&now[new..]))
+        .unwrap_or(now.len())
+}
+
 /// Commits that HEAD was on since, and that no branch holds or held.
 fn detached(
     git: &Git,
     repo: &Repository,
+    since: &[Move],
     before: &Known,
     head: &Oid,
 ) -> Result<Vec<Elsewhere>, Error> {
-    let moves = moves(git, repo, &["HEAD"])?;
-    let since: Vec<&Move> = moves
+    let known: BTreeSet<&Oid> = before.heads.iter().collect();
+    let made: Vec<(usize, &Move)> = since
         .iter()
-        .filter(|it| makes(it) && !before.heads.contains(&it.commit))
+        .enumerate()
+        .filter(|(_, it)| makes(it) && !known.contains(&it.commit))
         .collect();
-    if since.is_empty() {
+    if made.is_empty() {
         return Ok(Vec::new());
     }
-    let of_branches: BTreeSet<Oid> = self::moves(git, repo, &["--branches"])?
+    let of_branches: BTreeSet<Oid> = moves(git, repo, &["--branches"])?
         .into_iter()
         .map(|it| it.commit)
         .collect();
     let mut loose: Vec<&Oid> = Vec::new();
     // The newest stand first: what a later one holds, or replaces, is not told again.
-    for (nth, it) in since.iter().enumerate() {
+    for (nth, it) in made {
+        // By the very next move: HEAD may have gone elsewhere before something was amended.
         let amended = nth > 0 && since[nth - 1].called.starts_with("commit (amend)");
         let held = of_branches.contains(&it.commit)
             || is_ancestor(git, &repo.git_dir, &it.commit, head)?
@@ -148,13 +166,15 @@ fn stash(git: &Git, repo: &Repository) -> Result<Vec<Move>, Error> {
     moves(git, repo, &[STASH])
 }
 
-/// The moves of references, the newest first.
+/// The moves of references, the newest first, all of them.
 fn moves(git: &Git, repo: &Repository, of: &[&str]) -> Result<Vec<Move>, Error> {
-    let show = ["log", "--walk-reflogs", "--no-show-signature", MOVES];
+    let one_more = format!("--max-count={}", MOST + 1);
+    let show = ["log", "--walk-reflogs", "--no-show-signature", &one_more];
     let format = ["-z", "--format=%H%n%P%n%gs"];
     let args = show.iter().chain(&format).chain(of).chain(&["--"]);
     let told = git.run(&repo.source_root, args)?;
-    told.split(|byte| *byte == 0)
+    let moves: Vec<Move> = told
+        .split(|byte| *byte == 0)
         .filter(|record| !record.is_empty())
         .map(|record| {
             let odd = || Error::answer("git log --walk-reflogs", record);
@@ -168,7 +188,14 @@ fn moves(git: &Git, repo: &Repository, of: &[&str]) -> Result<Vec<Move>, Error> 
                 called: called.to_owned(),
             })
         })
-        .collect()
+        .collect::<Result<_, Error>>()?;
+    if moves.len() > MOST {
+        return Err(Error::TooManyMoves {
+            of: of.join(" "),
+            most: MOST,
+        });
+    }
+    Ok(moves)
 }
 
 fn read(kept: &[u8]) -> Result<Known, Error> {
@@ -182,10 +209,12 @@ fn read(kept: &[u8]) -> Result<Known, Error> {
         let (kind, oid) = text.split_once(' ').ok_or_else(odd)?;
         let oid = Oid::parse(oid).ok_or_else(odd)?;
         match kind {
-            "H" => known.heads.insert(oid),
-            "S" => known.stash.insert(oid),
+            "H" => known.heads.push(oid),
+            "S" => {
+                known.stash.insert(oid);
+            }
             _ => return Err(odd()),
-        };
+        }
     }
     Ok(known)
 }
