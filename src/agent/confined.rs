@@ -7,12 +7,49 @@ use std::path::{Path, PathBuf};
 
 use crate::agent::environment::Variables;
 use crate::domain::agent::{Agent, AgentKind};
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::process::confine;
 
 /// What the agent may write besides, where its readers are to be confined; `None` where they are
 /// not. Folders of its program that are not there yet are made: what is missing when the rules
 /// are made cannot be made under them.
-#[must_use]
-pub fn writes(agent: &Agent, environment: &Variables) -> Option<Vec<PathBuf>> {
+///
+/// # Errors
+/// As [`check`], before anything is made.
+pub fn writes(
+    agent: &Agent,
+    environment: &Variables,
+    kept: &[&Path],
+) -> Result<Option<Vec<PathBuf>>, Failure> {
+    let Some(places) = places(agent, environment) else {
+        return Ok(None);
+    };
+    let mut written = Vec::new();
+    for place in places {
+        let real = apart(&agent.name, &place, kept)?;
+        let is_folder = place.as_os_str().as_encoded_bytes().ends_with(b"/");
+        if is_there(&real, is_folder) {
+            written.push(real);
+        }
+    }
+    Ok(Some(written))
+}
+
+/// Whether the agent can be confined, where it is to be: what it would be given to write must not
+/// hold what is `kept` from it, nor lie there, links followed.
+///
+/// # Errors
+/// `AgentUnfit`, which names both folders.
+pub fn check(agent: &Agent, environment: &Variables, kept: &[&Path]) -> Result<(), Failure> {
+    let places = places(agent, environment).unwrap_or_default();
+    places
+        .iter()
+        .try_for_each(|place| apart(&agent.name, place, kept).map(drop))
+}
+
+/// What its profile says that its program writes; `None` where it is not to be confined.
+fn places(agent: &Agent, environment: &Variables) -> Option<Vec<PathBuf>> {
     let program = match &agent.kind {
         AgentKind::Command(program) => return program.confine.then(Vec::new),
         AgentKind::Profile(program) => program,
@@ -22,8 +59,35 @@ pub fn writes(agent: &Agent, environment: &Variables) -> Option<Vec<PathBuf>> {
     let named = confined.map_or(&[][..], |confined| &confined.writes);
     program.confine.then(|| {
         let places = named.iter().filter_map(|named| place(named, environment));
-        places.filter(|path| is_there(path)).collect()
+        places.collect()
     })
+}
+
+/// Where a place really lies, if that is neither in nor above what is kept.
+fn apart(agent: &str, place: &Path, kept: &[&Path]) -> Result<PathBuf, Failure> {
+    let lies = confine::real(place);
+    for folder in kept {
+        let folder = confine::real(folder);
+        let how = if lies.starts_with(&folder) {
+            "lies in"
+        } else if folder.starts_with(&lies) {
+            "holds"
+        } else {
+            continue;
+        };
+        let leads = if lies == place {
+            String::new()
+        } else {
+            format!(" (that is {})", lies.display())
+        };
+        let message = format!(
+            "{agent} cannot be confined: its program writes {}{leads}, which {how} {}",
+            place.display(),
+            folder.display()
+        );
+        return Err(Failure::new(Code::AgentUnfit, message));
+    }
+    Ok(lies)
 }
 
 /// Where a profile's name leads: `~` is the home, `${NAME:-DEFAULT}` a variable or what stands for
@@ -49,9 +113,8 @@ fn place(named: &str, environment: &Variables) -> Option<PathBuf> {
 }
 
 /// Whether it is there, made if it is a folder that is not.
-fn is_there(path: &Path) -> bool {
-    let names_a_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
-    if names_a_folder && !path.exists() {
+fn is_there(path: &Path, is_folder: bool) -> bool {
+    if is_folder && !path.exists() {
         let mut folder = std::fs::DirBuilder::new();
         // What cannot be made is not given; the program itself says what it lacks.
         return folder.recursive(true).mode(0o700).create(path).is_ok();
@@ -89,5 +152,38 @@ mod tests {
             assert_eq!(found.as_deref(), expected.map(Path::new), "{named}");
         }
         assert_eq!(place("~/.claude/", &Variables::new()), None);
+    }
+
+    /// What a program keeps of its own is never what it is kept from, by whatever name.
+    #[test]
+    fn a_place_that_leads_to_what_is_kept_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let source = root.join("work/source");
+        fs_err::create_dir_all(source.join("src")).unwrap();
+        fs_err::create_dir_all(root.join("home/.own")).unwrap();
+        for (link, to) in [("in", "work/source/src"), ("above", "work")] {
+            std::os::unix::fs::symlink(root.join(to), root.join("home").join(link)).unwrap();
+        }
+        let kept = [source.as_path()];
+        let lies = |place: &str| apart("ann", &root.join("home").join(place), &kept);
+        for (refused, how) in [
+            ("in/", "lies in"),
+            ("in/.own/new/", "lies in"),
+            ("../work/source/", "lies in"),
+            ("above/", "holds"),
+            ("../", "holds"),
+        ] {
+            let failure = lies(refused).unwrap_err();
+            assert_eq!(failure.code, Code::AgentUnfit);
+            assert!(
+                failure.message.contains(how),
+                "{refused}: {}",
+                failure.message
+            );
+        }
+        assert_eq!(lies(".own/"), Ok(root.join("home/.own")));
+        assert_eq!(lies(".new/"), Ok(root.join("home/.new")));
+        assert_eq!(lies("above/.own/"), Ok(root.join("work/.own")));
     }
 }

@@ -53,14 +53,19 @@ pub(super) fn range(git: &Git, repository: &Repository, spec: &RunSpec) -> Optio
     ))
 }
 
-/// What is to be known of who reviews.
-pub(super) fn of_panel(panel: &[Slot], environment: &Environment) -> Vec<String> {
+/// What is to be known of who reviews, and whether what they read holds the runs' records.
+pub(super) fn of_panel(
+    panel: &[Slot],
+    environment: &Environment,
+    opens_records: bool,
+) -> Vec<String> {
     let idle = idle_agents(panel, environment);
-    idle.into_iter().chain(unconfined(panel)).collect()
+    let unconfined = unconfined(panel, opens_records);
+    idle.into_iter().chain(unconfined).collect()
 }
 
 /// Agents that are to be confined and cannot be.
-fn unconfined(panel: &[Slot]) -> Option<String> {
+fn unconfined(panel: &[Slot], opens_records: bool) -> Option<String> {
     let agents = panel.iter();
     let agents = agents.flat_map(|slot| std::iter::once(&slot.agent).chain(&slot.fallback));
     let asked: Vec<&str> = agents
@@ -71,12 +76,19 @@ fn unconfined(panel: &[Slot]) -> Option<String> {
         })
         .map(|agent| agent.name.as_str())
         .collect();
-    (!asked.is_empty() && landlock_version().is_none()).then(|| {
-        format!(
-            "the kernel has no Landlock: {} run unconfined, and what is promoted says so",
-            asked.join(", ")
-        )
-    })
+    let why = if asked.is_empty() {
+        return None;
+    } else if landlock_version().is_none() {
+        "the kernel has no Landlock"
+    } else if opens_records {
+        "reviewers read the source root, and the runs' records lie in it"
+    } else {
+        return None;
+    };
+    let names = asked.join(", ");
+    Some(format!(
+        "{why}: {names} run unconfined, and what is promoted says so"
+    ))
 }
 
 /// Agents that are installed and not used, when nobody reads: named, never started.

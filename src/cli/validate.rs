@@ -28,6 +28,10 @@ use crate::domain::slot::Slot;
 use crate::domain::time::Stamp;
 use crate::git::{Git, Repository, base};
 
+mod confinement;
+
+use confinement::Confinement;
+
 /// A run that can start.
 #[derive(Debug, Clone)]
 pub struct Validated {
@@ -58,24 +62,16 @@ pub fn validate(
     stamp: &Stamp,
 ) -> Result<Validated, Failure> {
     let options = options::read(args, argv, environment)?;
-    // The user's own file and the options alone, before anything is asked of the repository.
-    load(&Sources {
-        user_file: sources::user_file(environment)?,
-        overrides: options.overrides.clone(),
-        ..Sources::default()
-    })?;
+    load(&user_alone(&options, environment)?)?;
     let cache_root = environment.cache_root()?;
     let place = locate::locate(environment, args.worktree.as_deref())?;
     let (git, repository) = (place.git, place.source);
-    let (mut base, merge_base, head) = resolve_base(&git, &repository, options.base.as_deref())?;
+    let (base, merge_base, head) = resolve_base(&git, &repository, options.base.as_deref())?;
 
     let mut layers = sources::sources(environment, &git, &repository, &merge_base)?;
     layers.overrides.clone_from(&options.overrides);
     let config = load(&layers)?;
-    if config.settings.review.base == BaseRule::Ancestor {
-        let (given, rule) = (options.base.as_deref(), base::BaseRule::Ancestor);
-        base = base::resolve(&git, &repository, given, rule)?;
-    }
+    let base = by_rule(&config, base, &git, &repository, &options)?;
     let read_base = |path: &str| sources::at_base(&git, &repository.git_dir, &merge_base, path);
     let find = finder(environment);
     let world = World {
@@ -92,10 +88,16 @@ pub fn validate(
     panel::reaches(&panel, &policy, review.quorum, &declared)?;
     panel::admits_remote(&panel, options.remote_diff_only, &options.argv)?;
 
-    let mut told = options.notices.clone();
-    told.extend(config.notices.iter().cloned());
-    told.extend(cast.notices);
-    told.extend(notices::of_panel(&panel, environment));
+    let confinement = Confinement {
+        panel: &panel,
+        cast: &cast,
+        isolation: review.isolation,
+        repository: &repository,
+        cache_root: &cache_root,
+    };
+    let mut told = [&*options.notices, &config.notices, &cast.notices].concat();
+    let opens_records = confinement.check(environment)?;
+    told.extend(notices::of_panel(&panel, environment, opens_records));
     let spec = RunSpec {
         loop_id: LoopId::mint(stamp, "loop"),
         command: options.argv.clone(),
@@ -142,6 +144,15 @@ pub fn validate(
     })
 }
 
+/// The user's own file and the options, before anything is asked of the repository.
+fn user_alone(options: &Options, environment: &Environment) -> Result<Sources, Failure> {
+    Ok(Sources {
+        user_file: sources::user_file(environment)?,
+        overrides: options.overrides.clone(),
+        ..Sources::default()
+    })
+}
+
 /// What the command line alone decides of who works.
 fn asked<'a>(args: &LoopArgs, options: &'a Options) -> Asked<'a> {
     Asked {
@@ -178,6 +189,21 @@ pub(crate) fn resolve_base(
         }
     };
     Ok((spec, merge_base, head))
+}
+
+/// The base by the rule that is configured at it.
+fn by_rule(
+    config: &Config,
+    found: BaseSpec,
+    git: &Git,
+    repository: &Repository,
+    options: &Options,
+) -> Result<BaseSpec, Failure> {
+    let given = options.base.as_deref();
+    match config.settings.review.base {
+        BaseRule::Ancestor => base::resolve(git, repository, given, base::BaseRule::Ancestor),
+        BaseRule::MergeBase => Ok(found),
+    }
 }
 
 /// The configuration that the gate will see: the base's file over the defaults.
@@ -246,16 +272,13 @@ fn panel_of(
 /// Asks of every agent, fallbacks too, what would otherwise be found when its turn comes
 /// (scenario T-062).
 fn runnable(panel: &[Slot], cast: &Cast, environment: &Environment) -> Result<(), Failure> {
-    let agents = panel
+    panel
         .iter()
         .flat_map(|slot| std::iter::once(&slot.agent).chain(&slot.fallback))
         .chain(&cast.creator)
         .chain(&cast.planner)
-        .chain(&cast.arbiter);
-    for agent in agents {
-        runnable_one(agent, environment)?;
-    }
-    Ok(())
+        .chain(&cast.arbiter)
+        .try_for_each(|agent| runnable_one(agent, environment))
 }
 
 /// Asks one agent that.

@@ -7,6 +7,7 @@
 //!   on the way to one it sees neither the list nor what is made in it later.
 //! - From Landlock's version 6 on it may signal nobody outside. Its network is not touched, and
 //!   neither are sockets of services that would do something for it.
+//! - What is readable or writable is so with everything below: nothing hidden can lie in it.
 //! - Links are not followed when rules are made: what they lead to has rules of its own.
 
 use std::ffi::{CString, OsString};
@@ -65,7 +66,11 @@ impl Confine {
     /// # Errors
     /// When something of it is not there, or the kernel refuses.
     pub(crate) fn rules(&self) -> io::Result<Rules> {
-        let hidden: Vec<PathBuf> = self.hidden.iter().map(real).collect();
+        let hidden: Vec<PathBuf> = self
+            .hidden
+            .iter()
+            .map(|path| real(Path::new(path)))
+            .collect();
         let all = AccessFs::from_all(NEWEST);
         let ruleset = Ruleset::default()
             .handle_access(all)
@@ -104,9 +109,41 @@ impl Confine {
     }
 }
 
-/// Where it really lies; what is not there yet stays as it is named.
-fn real(path: &OsString) -> PathBuf {
-    fs_err::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path))
+/// Where a path really leads, links followed; what is not there yet lies where it would be made.
+#[must_use]
+pub fn real(path: &Path) -> PathBuf {
+    followed(path, LINKS)
+}
+
+/// As many links in a row as the system follows.
+const LINKS: u32 = 40;
+
+fn followed(path: &Path, links: u32) -> PathBuf {
+    if let Ok(real) = fs_err::canonicalize(path) {
+        return real;
+    }
+    let Some(above) = path.parent() else {
+        return path.to_owned();
+    };
+    let above = followed(above, links);
+    let Some(name) = path.file_name() else {
+        // `..` of what is not there.
+        return above.parent().map(Path::to_owned).unwrap_or(above);
+    };
+    let path = above.join(name);
+    match fs_err::read_link(&path) {
+        // It leads to what is not there either, or to what is on the way now.
+        Ok(target) if links > 0 => followed(&above.join(target), links - 1),
+        Ok(_) | Err(_) => path,
+    }
+}
+
+/// Whether a folder may be allowed while the others stay hidden: rights hold for everything below,
+/// so none of them may lie in it.
+#[must_use]
+pub fn can_hide(hidden: &[&Path], allowed: &Path) -> bool {
+    let allowed = real(allowed);
+    !hidden.iter().any(|path| real(path).starts_with(&allowed))
 }
 
 struct Maker {
@@ -204,7 +241,9 @@ fn enough(version: i32) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
-    use super::enough;
+    use std::path::Path;
+
+    use super::{can_hide, enough, real};
 
     /// Before version 3 nothing kept a program from truncating files: that is no confinement, and
     /// must not be recorded as one.
@@ -212,5 +251,29 @@ mod tests {
     fn a_kernel_that_lets_files_be_cut_short_confines_nobody() {
         assert_eq!([1, 2].map(enough), [None, None]);
         assert_eq!([3, 6].map(enough), [Some(3), Some(6)]);
+    }
+
+    #[test]
+    fn links_are_followed_as_far_as_there_is_something() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs_err::create_dir_all(root.join("there/below")).unwrap();
+        std::os::unix::fs::symlink(root.join("there"), root.join("link")).unwrap();
+        std::os::unix::fs::symlink("nowhere", root.join("dangling")).unwrap();
+        for (named, expected) in [
+            ("link/below", "there/below"),
+            ("link/new/newer/", "there/new/newer"),
+            ("new/../link", "there"),
+            ("dangling/new", "nowhere/new"),
+            ("link/below/..", "there"),
+        ] {
+            assert_eq!(real(&root.join(named)), root.join(expected), "{named}");
+        }
+        assert!(can_hide(
+            &[&root.join("link/below")],
+            &root.join("there/other")
+        ));
+        assert!(!can_hide(&[&root.join("link/below")], &root.join("there")));
+        assert!(!can_hide(&[Path::new("/x/y")], Path::new("/")));
     }
 }

@@ -131,7 +131,8 @@ pub fn human(agents: &[KnownAgent]) -> String {
     for agent in agents.iter().filter(|agent| agent.program.is_some()) {
         lines.push(match agent.confinement {
             Confinement::Landlock => format!(
-                "\nreaders of {} are confined; besides tree and job they write {}\n",
+                "\nreaders of {} are confined, except under --review-isolation env where the source root holds \
+                 .git; besides tree and job they write {}\n",
                 agent.name,
                 agent.confined_writes.join(", ")
             ),

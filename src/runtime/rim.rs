@@ -66,19 +66,31 @@ impl Rim {
     }
     /// What a job of this agent may not reach that may not write: the work of other jobs and slots,
     /// and the runs' own records. It writes its own folder, what its program keeps of its own, and
-    /// its tree where nobody else's work is there. `None` where it is not to be confined, or cannot.
-    #[must_use]
+    /// its tree where nobody else's work is there. `None` where it is not to be confined, or cannot:
+    /// the source root may hold the runs' records, and whoever may read it reads all of it.
+    ///
+    /// # Errors
+    /// Where what its program keeps of its own is no such thing.
     pub fn confine(
         &self,
         agent: &Agent,
         folder: &JobFolder,
         tree: &Path,
         writable: bool,
-    ) -> Option<Confine> {
-        confine::landlock_version()?;
-        let besides = confined::writes(agent, &self.environment)?;
+    ) -> Result<Option<Confine>, Failure> {
         let state = self.repository.common_dir.join("run-loop");
-        let mut readable = vec![self.store.git_dir()];
+        let hidden = [&*self.cache, &*state];
+        let is_apart = writable || confine::can_hide(&hidden, tree);
+        if !is_apart || confine::landlock_version().is_none() {
+            return Ok(None);
+        }
+        let store = self.store.git_dir();
+        let source = &self.repository.source_root;
+        let kept = [&**source, &self.repository.common_dir, store, &self.cache];
+        let Some(besides) = confined::writes(agent, &self.environment, &kept)? else {
+            return Ok(None);
+        };
+        let mut readable = vec![store];
         let mut written = vec![folder.path()];
         written.extend(besides.iter().map(PathBuf::as_path));
         let its_tree = if writable {
@@ -88,11 +100,11 @@ impl Rim {
         };
         its_tree.push(tree);
         let owned = |paths: Vec<&Path>| paths.into_iter().map(Into::into).collect();
-        Some(Confine {
-            hidden: owned(vec![&self.cache, &state]),
+        Ok(Some(Confine {
+            hidden: owned(hidden.to_vec()),
             readable: owned(readable),
             writable: owned(written),
-        })
+        }))
     }
     /// Where `cache:` folders of the `checks` tree lie: they outlive the run, by repository.
     #[must_use]

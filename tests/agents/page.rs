@@ -43,7 +43,10 @@ Where the kernel has Landlock (version 3 or newer), reviewers and planners of mo
 write nothing but their review tree, their job's folder and what their program keeps of its own, and read
 nothing of other jobs, slots and runs. Sessions of the same program lie in what it keeps of its own,
 so it can read and write those of others. `confine: false` in an entry of `agents:` lets one go,
-`confine: true` confines one of which nobody has tried it; creators are never confined. What is
+`confine: true` confines one of which nobody has tried it; creators are never confined, nor are
+reviewers under `--review-isolation env` where the source root holds `.git` and with it the records of
+runs. A folder that a program keeps of its own and that leads into or above the source root, its `.git`
+or our cache is refused, since to write it would be to write those (RL0021). What is
 promoted says which it was.
 ";
 

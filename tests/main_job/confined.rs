@@ -133,6 +133,44 @@ fn a_known_program_is_confined_and_writes_its_own_folder() {
     assert_eq!(prober["confined_writes"][0], "~/.prober/");
 }
 
+/// What its program keeps of its own leads into what it may not write, or holds it: it is not started,
+/// and nothing is made there.
+#[test]
+fn a_program_that_keeps_its_own_in_the_source_is_refused() {
+    if landlock_version().is_none() {
+        return skipped("the kernel has no Landlock");
+    }
+    let bench = by_profile(Bench::new(), &ScriptedAgent::passing(), "");
+    let own = bench.repo.beside("home").join(".prober");
+    let root = bench.repo.root();
+    let cache = bench.repo.beside("home/.cache");
+    for kept in [
+        &root.join("src"),
+        &root.join(".git/hooks"),
+        &cache,
+        root.parent().unwrap(),
+    ] {
+        std::os::unix::fs::symlink(kept, &own).unwrap();
+        bench
+            .review()
+            .ends(2)
+            .with("RL0021")
+            .says("home/.prober/ (that is ");
+        std::fs::remove_file(&own).unwrap();
+    }
+    let made = root.join("made/here");
+    let output = bench
+        .command(&["--base", "main", "--review-only"])
+        .env("PROBER_HOME", &made)
+        .output()
+        .unwrap();
+    Ran::of(&output).ends(2).with("RL0021").says("made/here");
+    assert!(!made.exists());
+    assert_eq!(bench.promoted(), Vec::<String>::new());
+    bench.review().ends(0);
+    assert_eq!(bench.sidecar("ann")["confinement"], "landlock");
+}
+
 #[test]
 fn confine_false_lets_a_known_program_go() {
     let (bench, ran) = review_by_profile(", confine: false");

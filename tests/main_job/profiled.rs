@@ -59,7 +59,11 @@ impl Profiled {
         }
     }
     fn run(&self, reviewers: &[&str]) -> Ran {
+        self.run_with(reviewers, &[])
+    }
+    fn run_with(&self, reviewers: &[&str], more: &[&str]) -> Ran {
         let mut args = vec!["--base", "main", "--review-only", "--job-timeout", "20"];
+        args.extend(more);
         for reviewer in reviewers {
             args.extend(["--reviewer", reviewer]);
         }
@@ -93,6 +97,18 @@ fn a_known_program_reviews_by_its_name_alone() {
     assert_eq!(sidecar["agent"]["family"], "anthropic");
     assert_eq!(sidecar["agent"]["version"], "9.9.9");
     assert_eq!(world.bench.gate().code, Some(0));
+}
+
+/// The source root holds the records of runs, and whoever reads it cannot be kept from them: nobody is
+/// confined, the run says so, and so does what is promoted.
+#[test]
+fn a_known_program_reviews_the_source_root_unconfined() {
+    let world = Profiled::new(&[("claude", &claude(DONE))]);
+    let ran = world.run_with(&["claude"], &["--review-isolation", "env"]);
+    ran.ends(0).says("claude run unconfined");
+    let sidecar = world.bench.sidecar("claude");
+    assert_eq!(sidecar["evidence"], "source-tree");
+    assert_eq!(sidecar["confinement"], "none");
 }
 
 /// What a program tells of its use is added up; what one does not tell is unknown, never zero.

@@ -121,15 +121,20 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// As in a run: one that is to be confined must answer although it is.
-    fn confine(&self) -> Option<Confine> {
-        confine::landlock_version()?;
-        let mut writable = confined::writes(self.agent, self.environment.variables())?;
+    fn confine(&self) -> Result<Option<Confine>, Failure> {
+        if confine::landlock_version().is_none() {
+            return Ok(None);
+        }
+        let variables = self.environment.variables();
+        let Some(mut writable) = confined::writes(self.agent, variables, &[self.cache])? else {
+            return Ok(None);
+        };
         writable.extend([self.folder.path().to_owned(), self.tree.to_owned()]);
-        Some(Confine {
+        Ok(Some(Confine {
             hidden: vec![self.cache.into()],
             readable: Vec::new(),
             writable: writable.into_iter().map(PathBuf::into_os_string).collect(),
-        })
+        }))
     }
     async fn dispatch(&self) -> Result<Dispatched, Failure> {
         let guard = GuardProgram::own();
@@ -149,12 +154,12 @@ impl Asked<'_> {
                     environment,
                     budget,
                     guard: &guard,
-                    confine: self.confine(),
+                    confine: self.confine()?,
                 };
                 Ok(command::dispatch(&dispatch, stop).await)
             }
             AgentKind::Profile(program) => {
-                let confine = self.confine();
+                let confine = self.confine()?;
                 let dispatch = profile::Dispatch {
                     continues: None,
                     confine: confine.as_ref(),

@@ -192,7 +192,7 @@ async fn run(
     let confine = || rim.confine(agent, &folder, tree, elsewhere);
     match &submission.agent.kind {
         AgentKind::Command(program) => {
-            let confine = elsewhere.then(confine).flatten();
+            let confine = elsewhere.then(confine).transpose()?.flatten();
             let asked = command::Dispatch {
                 agent: &submission.agent,
                 command: program,
@@ -208,7 +208,7 @@ async fn run(
             Ok(command::dispatch(&asked, stop).await)
         }
         AgentKind::Profile(program) => {
-            let confine = (!may_write).then(confine).flatten();
+            let confine = (!may_write).then(confine).transpose()?.flatten();
             let asked = profile::Dispatch {
                 agent: &submission.agent,
                 program,

@@ -348,7 +348,9 @@ impl Assignment<'_> {
             .tree
             .filter(|_| !self.job.role.writes())
             .map(Path::new)
-            .and_then(|tree| self.rim.confine(self.agent, folder, tree, in_review_tree));
+            .map(|tree| self.rim.confine(self.agent, folder, tree, in_review_tree))
+            .transpose()?
+            .flatten();
         match &self.agent.kind {
             AgentKind::Command(program) => {
                 let dispatch = command::Dispatch {
