@@ -15,11 +15,15 @@ fn two_reviewers_pass_and_are_promoted() {
     let ran = bench.review();
     // What comes next is one command that can be run as it stands.
     let head = bench.repo.git(&["rev-parse", "feature"]);
-    let next = format!("next: run-loop gate --base main --head {head}\n");
-    assert!(ran.ends(0).stdout.ends_with(&next), "{}", ran.stdout);
-    bench
-        .run(&["gate", "--base", "main", "--head", &head])
-        .ends(0);
+    let root = bench.repo.root().display().to_string();
+    let next = format!("run-loop gate --worktree {root} --base main --head {head}");
+    let told = format!("next: {next}\n");
+    assert!(ran.ends(0).stdout.ends_with(&told), "{}", ran.stdout);
+    // Wherever it is run.
+    let words: Vec<&str> = next.split(' ').skip(1).collect();
+    let mut gate = bench.command(&words);
+    gate.current_dir(bench.repo.beside("home"));
+    assert_eq!(gate.output().unwrap().status.code(), Some(0));
     let promoted = bench.promoted();
     assert_eq!(
         promoted.len(),

@@ -20,7 +20,18 @@ pub(super) fn after_approval(spec: &RunSpec, pin: &Pin, readers: u32) -> Option<
             BaseSpec::StartHead { head } => head.as_str(),
         };
         let head = pin.identity.head.as_str();
-        vec!["run-loop", "gate", "--base", base, "--head", head]
+        let here = spec.source_root.as_str();
+        [
+            "run-loop",
+            "gate",
+            "--worktree",
+            here,
+            "--base",
+            base,
+            "--head",
+            head,
+        ]
+        .to_vec()
     };
     Some(NextCommand(words.into_iter().map(str::to_owned).collect()))
 }
