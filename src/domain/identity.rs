@@ -52,6 +52,12 @@ impl Pin {
     pub fn is_empty(&self) -> bool {
         self.identity.content_tree == self.base_content_tree
     }
+    /// Whether both have the same change under review: the same content against the same base.
+    #[must_use]
+    pub fn has_change_of(&self, other: &Self) -> bool {
+        self.identity.content_tree == other.identity.content_tree
+            && self.identity.base == other.identity.base
+    }
 }
 
 /// What is watched while jobs run (design, section 6).

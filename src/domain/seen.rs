@@ -17,9 +17,9 @@ pub struct Seen {
 /// What changed between two contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing.
+    /// Nothing: the same content, against the same base.
     Same,
-    /// It cannot be told.
+    /// It cannot be told, or not by a diff of the content.
     Unknown,
     /// The diff.
     Differs {
@@ -32,8 +32,9 @@ pub enum Change {
     },
 }
 
-/// A part of a diff since an earlier round. Unlike a part of the round's diff it has no receipt:
-/// whatever it shows stands in the round's diff too.
+/// A part of a diff since an earlier round. Unlike a part of the round's diff it has no receipt: it
+/// helps to read that one and is no part of what is judged. What was taken back since, and what came
+/// with another base, it shows alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenPart {
     /// Its number, `001` and on.

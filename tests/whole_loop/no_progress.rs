@@ -7,6 +7,8 @@ fn a_correction_that_changes_nothing_is_no_progress() {
     for corrects in [
         "answers deferred 'Later.' | deliver",
         "block answers answers '[]' | deliver",
+        // Fixed in words alone: no finding stands open, and the NOT PASS does.
+        "answers fixed 'Done.' | deliver",
     ] {
         let creator = by_role(&[
             ("implement", &implements("// begun")),
@@ -19,7 +21,8 @@ fn a_correction_that_changes_nothing_is_no_progress() {
         stage
             .run(&["--creator", "ann", "--reviewer", "bob"])
             .ends(7)
-            .with("RL0703");
+            .with("RL0703")
+            .says("its NOT PASS is not resolved");
         stage.promoted_nothing();
         stage.gate_ends(1);
     }

@@ -1,6 +1,6 @@
 //! A source that moves in the middle of it.
 
-use crate::stage::{Stage, by_role, implements, looks_for};
+use crate::stage::{Stage, adds, by_role, implements, looks_for};
 
 /// The source moves during the first round: it is void, nothing is corrected, the next reviews anew.
 #[test]
@@ -22,6 +22,36 @@ fn a_round_that_went_stale_is_reviewed_again_without_a_correction() {
     assert_eq!(stage.asked(), ["implement ann", "review bob", "review bob"]);
     assert_eq!(stage.bench().sidecar("bob")["round"], 2);
     stage.gate_ends(0);
+}
+
+/// The base moves during the first round: the content is the same, and what is judged is not.
+#[test]
+fn the_same_content_against_another_base_is_not_called_unchanged() {
+    let stage = Stage::new();
+    let root = stage.bench().repo.root().display().to_string();
+    let once = stage.bench().repo.beside("once").display().to_string();
+    let review = format!(
+        "if [ ! -e '{once}' ]; then touch '{once}'; git -C '{root}' branch -q -f main feature~1; fi; {}",
+        looks_for("sum")
+    );
+    let implement = format!(
+        "{}; git -c user.name=a -c user.email=a@b commit -qam sum; echo Done. | deliver",
+        adds("// sum")
+    );
+    let stage = stage
+        .agent("ann", &by_role(&[("implement", &implement)]))
+        .agent("bob", &by_role(&[("review", &review)]))
+        .ready();
+    stage
+        .run(&["--creator", "ann", "--reviewer", "bob"])
+        .ends(0);
+    assert_eq!(stage.asked(), ["implement ann", "review bob", "review bob"]);
+    let prompt = stage.prompt("review", "bob");
+    assert!(
+        prompt.contains("What changed since cannot be told"),
+        "{prompt}"
+    );
+    assert!(!prompt.contains("nothing has changed since"), "{prompt}");
 }
 
 /// It moves in every round: the run ends stale, and nothing is promoted.

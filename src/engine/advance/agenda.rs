@@ -194,7 +194,7 @@ fn nobody_rules(state: &State, run: &RunSpec) -> Failure {
 
 fn no_progress(run: &RunSpec, last: &ClosedRound) -> Failure {
     let message = format!(
-        "round {} did not pass, the content now was reviewed already, and blocking findings stand on it",
+        "round {} did not pass, the content now was reviewed already, and its NOT PASS is not resolved",
         last.number
     );
     Failure::new(Code::NoProgress, message).next(show(run))

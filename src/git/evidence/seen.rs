@@ -14,7 +14,8 @@ use crate::domain::seen::{Change, SeenPart};
 
 /// The most bytes of it that anybody is given.
 const BYTES: u64 = 2 << 20;
-/// It may take the prompt's room for a diff divided by this: what it shows stands there already.
+/// It may take the prompt's room for a diff divided by this: most of what it shows stands there
+/// already.
 const SHARE: u64 = 2;
 
 /// The change from one tree to the other, without what the globs name.

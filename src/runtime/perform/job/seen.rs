@@ -20,9 +20,13 @@ pub(super) fn of(rim: &Rim, run: &RunSpec, state: &State, job: &Job, now: &Pin) 
 }
 
 fn between(rim: &Rim, run: &RunSpec, then: &Pin, now: &Pin) -> Change {
+    if now.has_change_of(then) {
+        return Change::Same;
+    }
     let trees = [&then.identity.content_tree, &now.identity.content_tree];
     if trees[0] == trees[1] {
-        return Change::Same;
+        // The base moved: the change is another one, and no diff of the content shows how.
+        return Change::Unknown;
     }
     let scratch = rim.evidence_of(run.loop_id);
     if let Err(error) = fs_err::create_dir_all(&scratch) {
