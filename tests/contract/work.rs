@@ -253,6 +253,28 @@ fn a_prompt_has_no_gaps() {
     }
 }
 
+/// A diff that shows something otherwise than it is says so, once, in every prompt that has one.
+#[test]
+fn what_is_shown_otherwise_has_its_legend() {
+    let legend = "Control and invisible characters";
+    for role in [Role::Correct, Role::Comply, Role::Readjudicate] {
+        let mut work = Work::full(role);
+        assert!(!work.render().contains(legend), "{role:?}");
+        let Some(Change::Differs { parts, .. }) = work.seen.last_mut().map(|seen| &mut seen.change)
+        else {
+            unreachable!()
+        };
+        parts[0].bytes = b"+\x1b[2J\xff\n".to_vec();
+        let prompt = work.render();
+        assert_eq!(prompt.matches(legend).count(), 1, "{prompt}");
+        assert!(
+            prompt.contains("; the files have the exact bytes."),
+            "{prompt}"
+        );
+        assert!(!prompt.contains("\n\n\n"), "{prompt}");
+    }
+}
+
 /// M-046: the creator is told that a plan is agreed, or to plan itself, and nothing of the other.
 #[test]
 fn the_creator_follows_a_plan_or_plans_itself() {

@@ -155,7 +155,7 @@ fn the_templates_can_be_printed() {
     ran.ends(0);
     let printed: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     let all = printed["templates"].as_array().unwrap();
-    assert_eq!(all.len(), 23);
+    assert_eq!(all.len(), 24);
     let review = all.iter().find(|it| it["name"] == "review.md").unwrap();
     assert!(
         review["text"]

@@ -57,7 +57,7 @@ const IN_REVIEWS: [&str; 18] = [
     "tree",
 ];
 /// What the other prompts may name besides.
-const IN_WORK: [&str; 13] = [
+const IN_WORK: [&str; 15] = [
     "earlier",
     "judges",
     "writes",
@@ -66,12 +66,17 @@ const IN_WORK: [&str; 13] = [
     "findings",
     "round_failed",
     "seen",
+    "altered",
+    "evidence",
     "frozen",
     "against",
     "reports",
     "actions",
     "rulings",
 ];
+
+/// What a part may name besides that stands in prompts of both kinds.
+const IN_BOTH: [&str; 3] = ["seen", "altered", "evidence"];
 
 /// A template that may be brought along.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -121,6 +126,7 @@ fn allowed(template: &str) -> BTreeSet<&'static str> {
     };
     match template {
         "review.md" | "contract-json.md" | "contract-line.md" | "re-ask.md" => names(&IN_REVIEWS),
+        "seen.md" | "altered.md" => names(&IN_BOTH),
         "context.md" => names(&[]),
         _ => delegation::names(template)
             .map_or_else(|| names(&IN_WORK), |names| names.iter().copied().collect()),

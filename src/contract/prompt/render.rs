@@ -31,6 +31,7 @@ pub(super) const TEMPLATES: &[(&str, &str)] = templates! {
     "task.md",
     "findings.md",
     "seen.md",
+    "altered.md",
     "writes.md",
     "answers.md",
     "rulings.md",

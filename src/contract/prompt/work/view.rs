@@ -46,6 +46,8 @@ pub(super) fn work(prompt: &WorkPrompt<'_>) -> Value {
             raised => raised(prompt),
             findings => findings,
             seen => seen::values(prompt.seen, prompt.evidence, &mark),
+            altered => seen::is_altered(prompt.seen),
+            evidence => prompt.evidence,
             round_failed => prompt.round_failed,
             frozen => match (task, prompt.plan) {
                 (Some(_), Some(_)) => "Task and plan are",
