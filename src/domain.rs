@@ -31,6 +31,7 @@ pub mod path;
 pub mod policy;
 pub mod price;
 pub mod profile;
+pub mod restoring;
 pub mod run_spec;
 pub mod seen;
 pub mod severity;

@@ -20,6 +20,8 @@ mod pin;
 mod reading;
 #[path = "git/repository.rs"]
 mod repository;
+#[path = "git/staged.rs"]
+mod staged;
 #[path = "git/store.rs"]
 mod store;
 #[path = "git/tidy.rs"]

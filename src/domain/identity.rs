@@ -136,9 +136,29 @@ pub struct Remeasured {
     /// content is lost.
     #[serde(default)]
     pub lost: Vec<RepoPath>,
+    /// Paths of which something was in the index alone and is gone from there; known after a job
+    /// that may write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unstaged: Vec<RepoPath>,
+    /// What still holds what is lost, where anything is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Kept>,
     /// Where else there is new work; known after a job that may write.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<Elsewhere>,
+}
+
+/// What holds the content that was there before a step of work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kept {
+    /// The git directory of the review store.
+    pub store: String,
+    /// The snapshot of the working state.
+    pub snapshot: Oid,
+    /// The commit that has what was in the index alone, if anything was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<Oid>,
 }
 
 /// Work beside what is under review that was not there before a job.

@@ -6,15 +6,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::effect::{Done, Effect, Outcome, Promotion};
+use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome, Promotion};
 use crate::domain::end::End;
 use crate::domain::event::{Event, RoundResult, Settlement};
 use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
 use crate::domain::finding::Finding;
 use crate::domain::id::{EffectId, FindingId, RoundNumber};
-use crate::domain::identity::Pin;
+use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome, Role};
+use crate::domain::restoring::{LeftByWork, Restoring};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::domain::time::Timestamp;
@@ -32,6 +33,10 @@ pub struct Summary {
     pub rounds: Vec<Round>,
     /// Its jobs that are no reviews: they run between rounds, and carry the number of the next.
     pub works: Vec<JobRecord>,
+    /// The role of the step of work that opened last.
+    pub work: Option<Role>,
+    /// What steps of work threw away or left elsewhere.
+    pub left_by_work: Vec<LeftByWork>,
     /// Every finding.
     pub findings: Vec<Finding>,
     /// What was published.
@@ -150,11 +155,11 @@ impl Summary {
             | Event::SlotLimited { .. }
             | Event::WorkLimited { .. }
             | Event::ReviewOpened { .. }
-            | Event::WorkOpened { .. }
             | Event::WorkRetried { .. }
             | Event::WorkClosed { .. }
             | Event::SlotRetried { .. } => {}
             Event::WaitEnded { effect, .. } => drop(self.open.remove(effect)),
+            Event::WorkOpened { work } => self.work = Some(work.role),
             Event::RoundOpened { round } => self.rounds.push(Round::new(*round)),
             Event::EffectRequested { id, effect } => {
                 if let Effect::RunJob { job } = &**effect
@@ -254,8 +259,37 @@ impl Summary {
             | Outcome::Delegated { .. }
             | Outcome::JobsAwaited
             | Outcome::TimerEnded { .. }
-            | Outcome::Measured { .. } => {}
+            | Outcome::Measured {
+                result: Done::Err(_),
+            } => {}
+            Outcome::Measured {
+                result: Done::Ok(measured),
+            } => self.measured(requested, measured),
         }
+    }
+
+    /// What the step of work under way left. A measurement that is made again counts alone.
+    fn measured(&mut self, requested: Option<&Effect>, measured: &Remeasured) {
+        let (Some(spec), Some(role)) = (&self.spec, self.work) else {
+            return;
+        };
+        let Some(Effect::Measure {
+            round,
+            point: MeasurePoint::AfterWork,
+            ..
+        }) = requested
+        else {
+            return;
+        };
+        let of_step = |left: &LeftByWork| left.round == *round && left.role == role;
+        self.left_by_work.retain(|left| !of_step(left));
+        let all = Restoring::all(measured, &spec.source_root);
+        self.left_by_work
+            .extend(all.into_iter().map(|restoring| LeftByWork {
+                round: *round,
+                role,
+                restoring,
+            }));
     }
 
     /// The newest round.

@@ -73,10 +73,7 @@ pub(crate) struct TemporaryIndex {
 impl TemporaryIndex {
     /// Copies the index of `git_dir`; without one, there is none to copy.
     pub(crate) fn copy(git_dir: &Path, temporary: &Path) -> io::Result<(Self, Seed)> {
-        let folder = tempfile::Builder::new()
-            .prefix("index-")
-            .tempdir_in(temporary)?;
-        let copy = Self { folder };
+        let copy = Self::empty(temporary)?;
         let seed = match fs_err::File::open(git_dir.join("index")) {
             Ok(mut index) => {
                 let modified = index.metadata()?.modified()?;
@@ -90,6 +87,14 @@ impl TemporaryIndex {
             Err(error) => return Err(error),
         };
         Ok((copy, seed))
+    }
+
+    /// One without an entry.
+    pub(crate) fn empty(temporary: &Path) -> io::Result<Self> {
+        let folder = tempfile::Builder::new()
+            .prefix("index-")
+            .tempdir_in(temporary)?;
+        Ok(Self { folder })
     }
 
     /// Where it lies.

@@ -1,13 +1,12 @@
 //! Measuring again: did what is under review move? (design, section 5)
 
-use std::collections::BTreeMap;
-
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::RunSpec;
+use crate::git::changes::between;
 use crate::git::error::Error;
 use crate::git::object::is_ancestor;
 use crate::git::program::{Git, finish};
@@ -69,6 +68,8 @@ fn compare(
         base_rewound,
         head_descends,
         lost,
+        unstaged: Vec::new(),
+        kept: None,
         elsewhere: Vec::new(),
     })
 }
@@ -78,78 +79,14 @@ fn lost(git: &Git, store: &ReviewStore, pinned: &Pin, now: &Pin) -> Result<Vec<R
     if !pinned.dirty || pinned.identity.tree == now.identity.tree {
         return Ok(Vec::new());
     }
-    let edits = changes(git, store, &pinned.identity.head, &pinned.identity.tree)?;
-    let since = changes(git, store, &pinned.identity.tree, &now.identity.tree)?;
+    let edits = between(git, store, &pinned.identity.head, &pinned.identity.tree)?;
+    let since = between(git, store, &pinned.identity.tree, &now.identity.tree)?;
     let gone = edits.into_iter().filter(|(path, edit)| {
         let held = !edit.new.is_nothing();
         let now = since.get(path).map(|change| &change.new);
         held && now.is_some_and(|now| now.is_nothing() || *now == edit.old)
     });
     Ok(gone.map(|(path, _)| path).collect())
-}
-
-/// What lies at a path: mode and object.
-#[derive(PartialEq, Eq)]
-struct Entry {
-    mode: String,
-    oid: String,
-}
-
-impl Entry {
-    fn is_nothing(&self) -> bool {
-        self.mode == "000000"
-    }
-}
-
-/// One path of two trees.
-struct Change {
-    old: Entry,
-    new: Entry,
-}
-
-/// What differs between two trees.
-fn changes(
-    git: &Git,
-    store: &ReviewStore,
-    old: &Oid,
-    new: &Oid,
-) -> Result<BTreeMap<RepoPath, Change>, Error> {
-    let command = git.on(store.git_dir()).args([
-        "diff-tree",
-        "-r",
-        "-z",
-        "--raw",
-        "--no-abbrev",
-        "--no-renames",
-        "--ignore-submodules=none",
-        old.as_str(),
-        new.as_str(),
-    ]);
-    let listing = finish(&command)?;
-    let mut fields = listing.split(|byte| *byte == 0);
-    let mut all = BTreeMap::new();
-    while let (Some(about), Some(path)) = (fields.next(), fields.next()) {
-        let change = change(about).ok_or_else(|| Error::answer("git diff-tree", about))?;
-        all.insert(RepoPath::new(path), change);
-    }
-    Ok(all)
-}
-
-/// `:<old mode> <new mode> <old object> <new object> <status>`.
-fn change(about: &[u8]) -> Option<Change> {
-    let text = std::str::from_utf8(about).ok()?.strip_prefix(':')?;
-    let words: Vec<&str> = text.split(' ').collect();
-    let [old_mode, new_mode, old, new, _status] = words.as_slice() else {
-        return None;
-    };
-    let entry = |mode: &str, oid: &str| Entry {
-        mode: mode.to_owned(),
-        oid: oid.to_owned(),
-    };
-    Some(Change {
-        old: entry(old_mode, old),
-        new: entry(new_mode, new),
-    })
 }
 
 /// Paths whose content differs between two content trees.

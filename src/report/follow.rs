@@ -6,6 +6,7 @@ use crate::domain::effect::Effect;
 use crate::domain::event::{Event, Settlement, StopCause};
 use crate::domain::id::{JobId, LoopId, RoundNumber};
 use crate::domain::job::AttemptReason;
+use crate::domain::restoring::Restoring;
 use crate::domain::slot::SlotName;
 use crate::domain::summary::Summary;
 use crate::domain::time::Timestamp;
@@ -106,7 +107,7 @@ impl Follower {
             } => {
                 let requested = self.summary.open.get(effect);
                 let about = requested.map_or_else(About::default, |e| self.about_effect(e));
-                (about, kind::done(requested, outcome))
+                (about, kind::done(requested, outcome, self.root()))
             }
             Event::RoundOpened { round } => (About::round(*round), Kind::RoundOpened),
             Event::ReviewOpened { round } => (About::round(*round), Kind::ReviewOpened),
@@ -173,6 +174,7 @@ impl Follower {
                 reply,
                 changed,
                 lost,
+                elsewhere,
                 ..
             } => (
                 About::default(),
@@ -180,6 +182,9 @@ impl Follower {
                     answered: reply.is_some(),
                     changed: *changed,
                     lost: lost.clone(),
+                    elsewhere: (elsewhere.iter())
+                        .map(|moved| Restoring::elsewhere(moved, self.root()))
+                        .collect(),
                 },
             ),
             Event::SlotSettled {
@@ -231,6 +236,11 @@ impl Follower {
             ),
             Event::RunEnded { end } => (About::default(), kind::ended(end)),
         }
+    }
+
+    fn root(&self) -> &str {
+        let spec = self.summary.spec.as_deref();
+        spec.map_or(".", |spec| spec.source_root.as_str())
     }
 
     fn settled(

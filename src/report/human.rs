@@ -91,6 +91,7 @@ fn say(event: &PublicEvent) -> Option<String> {
             answered,
             changed,
             lost,
+            ..
         } => {
             let answer = if *answered {
                 "answered"

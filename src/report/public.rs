@@ -12,6 +12,7 @@ use crate::domain::finding::Disposition;
 use crate::domain::id::{FindingId, JobId, LoopId};
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
+use crate::domain::restoring::Restoring;
 use crate::domain::severity::Severity;
 use crate::domain::slot::SlotName;
 use crate::domain::verdict::{PassedBy, Verdict};
@@ -274,6 +275,9 @@ pub enum Kind {
         changed: bool,
         /// Paths that had uncommitted edits before and have lost them.
         lost: Vec<RepoPath>,
+        /// Where else there is new work, or what the stash lost.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        elsewhere: Vec<Restoring>,
     },
     /// The slot will not be asked again in this round.
     SlotSettled {
@@ -296,6 +300,9 @@ pub enum Kind {
         moved: Vec<RepoPath>,
         /// Things to tell the user that were not told when the round opened.
         notices: Vec<String>,
+        /// What a step of work threw away or left elsewhere, each with the command that brings it.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        restoring: Vec<Restoring>,
     },
     /// The evidence was published.
     Promoted {

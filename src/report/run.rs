@@ -17,6 +17,7 @@ use crate::domain::job::Stored;
 use crate::domain::job_view::JobView;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
+use crate::domain::restoring::LeftByWork;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::summary::{JobRecord, Round, RunState, Summary};
@@ -68,6 +69,9 @@ pub struct RunReport {
     /// Acceptance items of the plan that the change deviates from, by the last report of each slot.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deviations: Vec<Deviation>,
+    /// What steps of work threw away or left elsewhere, each with the command that brings it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_by_work: Vec<LeftByWork>,
     /// What comes next after an approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<NextCommand>,
@@ -197,6 +201,7 @@ impl RunReport {
                 let outcome = record.outcome.as_deref()?;
                 Some((&record.job, outcome))
             })),
+            left_by_work: summary.left_by_work.clone(),
             next: readers.and_then(|readers| next::after_approval(spec?, last?, readers)),
             promoted: summary
                 .promotion

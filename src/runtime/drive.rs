@@ -95,7 +95,7 @@ pub async fn drive(
             let before = state.clone();
             match take(journal, state, input, observer) {
                 Ok(events) => {
-                    restore::left_by_work(&performing.rim, &before, &events, observer);
+                    restore::left_by_work(&before, &events, observer);
                 }
                 Err(failure) => {
                     finished.close();

@@ -3,13 +3,15 @@
 use crate::domain::code::Code;
 use crate::domain::delegation::JobRequest;
 use crate::domain::effect::{Done, Effect, Outcome};
+use crate::domain::end::End;
 use crate::domain::event::Event;
-use crate::domain::failure::{Failure, NextCommand};
+use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
-use crate::domain::identity::{Pin, Site};
+use crate::domain::identity::Pin;
 use crate::domain::job::Stored;
+use crate::domain::restoring::Restoring;
 use crate::engine::{Phase, State};
-use crate::git::{evidence, restore, snapshot};
+use crate::git::{evidence, snapshot};
 use crate::runtime::drive::Observer;
 use crate::runtime::rim::Rim;
 use crate::store::{Artifacts, Entry};
@@ -75,48 +77,33 @@ fn named_by(event: &Event) -> Vec<&Stored> {
     }
 }
 
-/// Tells what a step of work lost and what it left elsewhere, each with the command that brings it:
-/// uncommitted edits however the step ends, since the measurement is all that still knows of them.
-pub(super) fn left_by_work(
-    rim: &Rim,
-    before: &State,
-    events: &[Event],
-    observer: &mut dyn Observer,
-) {
-    let Some((work, pin)) = before.work() else {
+/// Tells what a step of work lost and what it left elsewhere, each with the command that brings it,
+/// however the step ends. What the run ends by names its own entry.
+pub(super) fn left_by_work(before: &State, events: &[Event], observer: &mut dyn Observer) {
+    let (Some((work, _)), Some(run)) = (before.work(), &before.run) else {
         return;
     };
     let role = work.role.as_str();
-    for event in events {
-        if let Event::WorkClosed { elsewhere, .. } = event {
-            let root = before
-                .run
-                .as_ref()
-                .map_or(".", |run| run.source_root.as_str());
-            for moved in elsewhere {
-                let what = match moved.site {
-                    Site::Branch | Site::Detached | Site::Stash => {
-                        "which is no part of the change; it is brought in by"
-                    }
-                    Site::Dropped => "which is put back by",
-                };
-                observer.note(&format!(
-                    "the {role} job also {}, {what}: {}",
-                    moved.did(),
-                    NextCommand(moved.bring(root))
-                ));
-            }
+    let ending = events.iter().find_map(|event| {
+        if let Event::RunClosing {
+            end: End::Failed { failure },
+        } = event
+        {
+            Some(&failure.next)
+        } else {
+            None
         }
+    });
+    for event in events {
         if let Event::EffectDone { outcome, .. } = event
             && let Outcome::Measured {
                 result: Done::Ok(measured),
             } = &**outcome
         {
-            for path in &measured.lost {
-                let command = NextCommand(restore::command(rim.store.git_dir(), pin, path));
-                observer.note(&format!(
-                    "the {role} job lost the uncommitted edits of {path}; they are printed by: {command}"
-                ));
+            for Restoring { said, command, .. } in Restoring::all(measured, &run.source_root) {
+                if ending != Some(&command) {
+                    observer.note(&format!("the {role} job {said}: {command}"));
+                }
             }
         }
     }

@@ -774,6 +774,8 @@ fn measure(motion: Motion, mut now: Pin, content: &mut u8) -> Done<Remeasured> {
         base_rewound: false,
         head_descends: true,
         lost: Vec::new(),
+        unstaged: Vec::new(),
+        kept: None,
         elsewhere,
     })
 }

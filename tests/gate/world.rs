@@ -202,6 +202,8 @@ impl World {
             base_rewound: false,
             head_descends: true,
             lost: Vec::new(),
+            unstaged: Vec::new(),
+            kept: None,
             elsewhere: Vec::new(),
         };
         let panel = vec![reader("security"), checks()];

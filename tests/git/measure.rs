@@ -1,9 +1,8 @@
 //! Measuring again: what moved, what did not, and what we cannot know.
 
 use run_loop::domain::code::Code;
-use run_loop::domain::identity::{Remeasured, Trip};
+use run_loop::domain::identity::{Kept, Remeasured, Trip};
 use run_loop::domain::path::RepoPath;
-use run_loop::git::restore;
 
 use crate::support::repo::{self, Repo};
 use crate::support::source::{Source, git};
@@ -78,8 +77,13 @@ fn lost_edits_are_named_with_their_restoring_command() {
     let lost = source.measure(&pin).lost;
     let expected = ["new \n.txt", "src/lib.rs"].map(RepoPath::from);
     assert_eq!(lost, expected);
+    let kept = Kept {
+        store: source.store.git_dir().display().to_string(),
+        snapshot: pin.snapshot.clone(),
+        staged: None,
+    };
     let restored = lost.iter().map(|path| {
-        let words = restore::command(source.store.git_dir(), &pin, path);
+        let words = kept.print(&kept.snapshot, path);
         assert_eq!(words[0], "git");
         let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
         repo::git(repo.root(), &words)

@@ -248,6 +248,123 @@ fn a_job_that_breaks_off_is_measured_too() {
     stage.promoted_nothing();
 }
 
+/// The command of a line that says this.
+fn told(ran: &Ran, what: &str) -> String {
+    let lines: Vec<&str> = ran.stderr.lines().filter(|it| it.contains(what)).collect();
+    let [line] = lines.as_slice() else {
+        unreachable!("not one line with {what:?} in:\n{}", ran.stderr)
+    };
+    line[line.rfind(": git -").unwrap() + 2..].to_owned()
+}
+
+/// Issue 5, item 2: what it committed on no branch and took away from the stash is told however the
+/// run ends.
+#[test]
+fn what_a_job_left_elsewhere_is_told_when_it_breaks_off() {
+    let commits = format!(
+        "git switch -q --detach; {}; {COMMIT}; git switch -q feature; {}",
+        adds("// sum"),
+        adds("// more")
+    );
+    let rewires = "git config alias.x '!true'; echo Done. | deliver";
+    for (ends, code, says) in [("exit 3", 6, "exited with 3"), (rewires, 5, "RL0305")] {
+        let stage = stage(&format!("{commits}; git stash drop -q; {ends}"));
+        let repo = &stage.bench().repo;
+        repo.write("README.md", "hours of work\n");
+        repo.git(&["stash"]);
+        let kept = repo.git(&["rev-parse", "refs/stash"]);
+        let ran = stage.run(&LINE);
+        ran.ends(code).says(says);
+        let put_back = told(&ran, "away from the stash");
+        assert!(put_back.ends_with(&kept), "{put_back}");
+        told(&ran, "on no branch");
+        stage.promoted_nothing();
+    }
+}
+
+/// Issue 5, item 2: what was only staged, and where else things lie, stands with its command in `show`
+/// and in the events too.
+#[test]
+fn what_a_job_threw_away_is_shown_with_its_command() {
+    let stage = stage(&format!(
+        "rm notes.txt; git stash drop -q; {}; git add -A; echo Done. | deliver",
+        adds("// sum")
+    ));
+    let repo = &stage.bench().repo;
+    repo.write("README.md", "before\n");
+    repo.git(&["stash"]);
+    repo.write("src/lib.rs", "// staged\n");
+    repo.git(&["add", "src/lib.rs"]);
+    repo.write("src/lib.rs", "// worked\n");
+    repo.write("notes.txt", "thoughts\n");
+    let ran = stage.run(&LINE);
+    ran.ends(0);
+    let words = [
+        "notes.txt; they are printed",
+        "only staged of src/lib.rs",
+        "away from the stash",
+    ];
+    for said in words {
+        let command = told(&ran, said);
+        let run = std::process::Command::new("sh")
+            .args(["-c", &command])
+            .output()
+            .unwrap();
+        let prints = String::from_utf8(run.stdout).unwrap();
+        let expected =
+            ["thoughts\n", "// staged\n", ""][words.iter().position(|it| *it == said).unwrap()];
+        assert_eq!(
+            (run.status.success(), &*prints),
+            (true, expected),
+            "{command}"
+        );
+        let shown = stage.bench().run(&["show"]);
+        assert!(shown.ends(0).stdout.contains(&command), "{}", shown.stdout);
+    }
+    let json = |args: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&stage.bench().run(args).ends(0).stdout).unwrap()
+    };
+    let shown = json(&["show", "--format", "json"]);
+    let left = shown["left_by_work"].as_array().unwrap();
+    let kinds: Vec<_> = left.iter().map(|it| it["what"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["lost_edits", "lost_staged", "dropped"]);
+    assert_eq!(
+        (&left[1]["path"], &left[1]["role"]),
+        (&"src/lib.rs".into(), &"implement".into())
+    );
+    assert_eq!(left[0]["command"][0], "git");
+    let events = stage.bench().run(&["events"]);
+    let events: Vec<serde_json::Value> = events
+        .ends(0)
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let of = |key: &str| {
+        let mut events = events.iter().map(|event| &event["event"]);
+        events.find(|event| event.get(key).is_some()).unwrap()[key].clone()
+    };
+    assert_eq!(of("restoring").as_array().unwrap().len(), 3);
+    assert_eq!(of("elsewhere")[0]["what"], "dropped");
+}
+
+/// What the run ends by is not told beside it again.
+#[test]
+fn what_the_failure_names_is_told_once() {
+    let stage = stage(&format!(
+        "{}; git -c user.name=a -c user.email=a@b stash -q; echo Done. | deliver",
+        adds("// sum")
+    ));
+    let ran = stage.run(&LINE);
+    ran.ends(6).with("RL0508").says("into the stash");
+    assert_eq!(
+        ran.stderr.matches("into the stash").count(),
+        1,
+        "{}",
+        ran.stderr
+    );
+}
+
 /// Issue 5, item 2: where the job left the branch and broke off, both are said, and the next command
 /// leads back.
 #[test]

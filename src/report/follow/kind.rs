@@ -12,6 +12,7 @@ use crate::domain::id::JobId;
 use crate::domain::identity::{Pin, Trip};
 use crate::domain::job::{Ended, Job, JobOutcome, Reading};
 use crate::domain::lowered::Lowered;
+use crate::domain::restoring::Restoring;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::domain::time::Timestamp;
 use crate::report::public::{Kind, PanelSlot, PublicFinding, UnreviewedFile};
@@ -74,7 +75,8 @@ pub(super) fn requested(effect: &Effect) -> Kind {
     Kind::StepStarted { step }
 }
 
-pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome) -> Kind {
+/// `root` is the source root.
+pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome, root: &str) -> Kind {
     match outcome {
         Outcome::Pinned { result } => told("pin", result, pinned),
         Outcome::EvidenceMade { result } => told("evidence", result, evidence),
@@ -115,6 +117,11 @@ pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome) -> Kind {
                     .filter(|notice| !pinned.notices.contains(notice))
                     .cloned()
                     .collect(),
+                restoring: if point == "after_work" {
+                    Restoring::all(again, root)
+                } else {
+                    Vec::new()
+                },
             })
         }
         Outcome::Promoted { result } => told("promote", result, |promotion| Kind::Promoted {

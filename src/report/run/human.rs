@@ -2,6 +2,7 @@
 
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
+use crate::domain::restoring::LeftByWork;
 use crate::report::deviation::Deviation;
 use crate::report::human::finding_line;
 use crate::report::run::{FindingReport, RunReport, SlotReport};
@@ -131,6 +132,10 @@ impl RunReport {
             &listed(self.deviations.iter().map(Deviation::line)),
         );
         section(
+            "left by work",
+            &listed(self.left_by_work.iter().map(left_line)),
+        );
+        section(
             "published",
             &listed(self.promoted.iter().map(ToString::to_string)),
         );
@@ -190,6 +195,18 @@ impl RunReport {
         }
         table(&rows)
     }
+}
+
+/// What is left, with the command that brings it: as it stands it can be run.
+fn left_line(left: &LeftByWork) -> String {
+    let LeftByWork {
+        round,
+        role,
+        restoring,
+    } = left;
+    let said = text::line(&restoring.said);
+    let command = text::line(&restoring.command.to_string());
+    format!("round {round} {}: it {said}: {command}", role.as_str())
 }
 
 fn listed(items: impl IntoIterator<Item = String>) -> String {

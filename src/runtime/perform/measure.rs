@@ -5,10 +5,11 @@ use std::io;
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
-use crate::domain::identity::{Pin, Remeasured};
+use crate::domain::identity::{Kept, Pin, Remeasured};
 use crate::domain::job::Role;
+use crate::domain::oid::Oid;
 use crate::domain::run_spec::RunSpec;
-use crate::git::{branches, measure, operation, unheld};
+use crate::git::{branches, measure, operation, staged, unheld};
 use crate::runtime::perform::pin;
 use crate::runtime::rim::Rim;
 
@@ -16,10 +17,24 @@ use crate::runtime::rim::Rim;
 const TIPS_CAP: u64 = 64 << 20;
 
 pub(super) fn perform(rim: &Rim, run: &RunSpec, pinned: &Pin) -> Result<Remeasured, Failure> {
-    measure::measure(&rim.git, &rim.repository, &rim.store, run, pinned)
+    let mut measured = measure::measure(&rim.git, &rim.repository, &rim.store, run, pinned)?;
+    if !measured.lost.is_empty() {
+        measured.kept = Some(kept_in(rim, pinned, None));
+    }
+    Ok(measured)
 }
 
-/// The measurement after a job that may write: also where else it left work, and how an operation that it left open is ended without losing anything.
+/// What holds what is lost.
+fn kept_in(rim: &Rim, pinned: &Pin, staged: Option<Oid>) -> Kept {
+    Kept {
+        store: rim.store.git_dir().display().to_string(),
+        snapshot: pinned.snapshot.clone(),
+        staged,
+    }
+}
+
+/// The measurement after a job that may write: also where else it left work, what is gone from the
+/// index, and how an operation that it left open is ended without losing anything.
 pub(super) fn after_work(
     rim: &Rim,
     run: &RunSpec,
@@ -58,5 +73,28 @@ pub(super) fn after_work(
         elsewhere.extend(unheld::found(&rim.git, &rim.repository, &before, heads)?);
     }
     measured.elsewhere = elsewhere;
+    let staged = match kept(pin::STAGED)? {
+        Some(name) if !name.is_empty() => Some(commit_of(&name)?),
+        Some(_) | None => None,
+    };
+    if let Some(commit) = &staged {
+        let (before, now) = (&pinned.identity, &measured.pin.identity);
+        let gone = staged::gone(&rim.git, &rim.repository, &rim.store, commit, before, now)?;
+        measured.unstaged = gone.staged;
+        measured.lost.extend(gone.edits);
+        measured.lost.sort();
+        measured.lost.dedup();
+    }
+    if !measured.lost.is_empty() || !measured.unstaged.is_empty() {
+        measured.kept = Some(kept_in(rim, pinned, staged));
+    }
     Ok(measured)
+}
+
+fn commit_of(name: &[u8]) -> Result<Oid, Failure> {
+    let commit = std::str::from_utf8(name).ok().and_then(Oid::parse);
+    commit.ok_or_else(|| {
+        let message = "what was staged before the job cannot be read";
+        Failure::new(Code::MeasureFailed, message)
+    })
 }

@@ -8,7 +8,7 @@ use crate::domain::id::RoundNumber;
 use crate::domain::identity::Pin;
 use crate::domain::job::Role;
 use crate::domain::run_spec::RunSpec;
-use crate::git::{branches, snapshot, unheld};
+use crate::git::{branches, snapshot, staged, unheld};
 use crate::runtime::rim::Rim;
 use crate::store::{Access, Folder};
 
@@ -22,8 +22,16 @@ pub(super) fn perform(
     if let Some(role) = work.filter(|role| role.writes()) {
         let tips = branches::tips(&rim.git, &rim.repository)?;
         let marks = unheld::marks(&rim.git, &rim.repository)?;
+        let held = format!("{}/{round}-{}-staged", run.loop_id, role.as_str());
+        let staged = staged::keep(&rim.git, &rim.repository, &rim.store, &pin, &held)?;
+        let staged = staged.map_or_else(String::new, |commit| commit.to_string());
         let (folder, name) = before_file(rim, run, round, role)?;
-        for (kind, bytes) in [(BRANCHES, tips), (UNHELD, marks)] {
+        let all = [
+            (BRANCHES, tips),
+            (UNHELD, marks),
+            (STAGED, staged.into_bytes()),
+        ];
+        for (kind, bytes) in all {
             folder
                 .write(format!("{name}.{kind}"), &bytes, Access::Private)
                 .map_err(|error| unwritable(&error))?;
@@ -36,6 +44,8 @@ pub(super) fn perform(
 pub(super) const BRANCHES: &str = "branches";
 /// HEAD's commits and the stash, as they were before a step of work.
 pub(super) const UNHELD: &str = "unheld";
+/// The commit that has what was in the index alone before a step of work; empty where nothing was.
+pub(super) const STAGED: &str = "staged";
 
 /// Where is kept how things were before a step of work: a folder of ours, and how names begin.
 pub(super) fn before_file(

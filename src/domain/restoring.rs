@@ -1,0 +1,140 @@
+//! What a step of work threw away or left elsewhere, each with the command that brings it.
+
+use serde::Serialize;
+
+use crate::domain::failure::NextCommand;
+use crate::domain::id::RoundNumber;
+use crate::domain::identity::{Elsewhere, Kept, Remeasured, Site};
+use crate::domain::job::Role;
+use crate::domain::oid::Oid;
+use crate::domain::path::RepoPath;
+
+/// One thing that a step of work threw away or left elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Restoring {
+    /// What it is.
+    pub what: What,
+    /// The path, of edits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<RepoPath>,
+    /// The branch, where one holds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The commit that holds it.
+    pub commit: Oid,
+    /// What happened and what the command does, as a sentence goes on after the job's name.
+    pub said: String,
+    /// The command that prints it, brings it in or puts it back.
+    pub command: NextCommand,
+}
+
+/// What is to be restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// Uncommitted edits that are gone.
+    LostEdits,
+    /// What was in the index alone and is gone from there.
+    LostStaged,
+    /// Commits of another branch.
+    Branch,
+    /// A commit that no branch holds.
+    Detached,
+    /// A new entry of the stash.
+    Stash,
+    /// An entry that the stash lost.
+    Dropped,
+}
+
+/// The same with the step that did it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftByWork {
+    /// The round that the step came before.
+    pub round: RoundNumber,
+    /// What its job was asked for.
+    pub role: Role,
+    /// What it left.
+    #[serde(flatten)]
+    pub restoring: Restoring,
+}
+
+impl Restoring {
+    /// All that a measurement after a step of work tells of; `root` is the source root.
+    #[must_use]
+    pub fn all(measured: &Remeasured, root: &str) -> Vec<Self> {
+        let kept = measured.kept.as_ref();
+        let edits = kept.map(|kept| (What::LostEdits, &measured.lost, &kept.snapshot));
+        let staged = kept.and_then(|kept| {
+            let commit = kept.staged.as_ref()?;
+            Some((What::LostStaged, &measured.unstaged, commit))
+        });
+        let lost = edits.into_iter().chain(staged);
+        let lost = lost.flat_map(|(what, paths, commit)| {
+            let one = move |path| Self::lost(what, path, kept?, commit);
+            paths.iter().filter_map(one)
+        });
+        let elsewhere = measured.elsewhere.iter();
+        let elsewhere = elsewhere.map(|moved| Self::elsewhere(moved, root));
+        lost.chain(elsewhere).collect()
+    }
+
+    fn lost(what: What, path: &RepoPath, kept: &Kept, commit: &Oid) -> Option<Self> {
+        let said = match what {
+            What::LostEdits => {
+                format!("lost the uncommitted edits of {path}; they are printed by")
+            }
+            What::LostStaged => format!("lost what was only staged of {path}; it is printed by"),
+            What::Branch | What::Detached | What::Stash | What::Dropped => return None,
+        };
+        Some(Self {
+            what,
+            path: Some(path.clone()),
+            branch: None,
+            commit: commit.clone(),
+            said,
+            command: NextCommand(kept.print(commit, path)),
+        })
+    }
+
+    /// Of one thing that it left elsewhere.
+    #[must_use]
+    pub fn elsewhere(moved: &Elsewhere, root: &str) -> Self {
+        let (what, brings) = match moved.site {
+            Site::Branch => (What::Branch, BRINGS),
+            Site::Detached => (What::Detached, BRINGS),
+            Site::Stash => (What::Stash, BRINGS),
+            Site::Dropped => (What::Dropped, "which is put back by"),
+        };
+        Self {
+            what,
+            path: None,
+            branch: (moved.site == Site::Branch).then(|| moved.branch.clone()),
+            commit: moved.to.clone(),
+            said: format!("also {}, {brings}", moved.did()),
+            command: NextCommand(moved.bring(root)),
+        }
+    }
+}
+
+const BRINGS: &str = "which is no part of the change; it is brought in by";
+
+impl Kept {
+    /// The command that prints a path as the commit holds it.
+    ///
+    /// The commit stays in the review store for as long as the run is kept. A path that is not
+    /// UTF-8 cannot stand in an argument that is stored as text, so that the whole commit is
+    /// unpacked.
+    #[must_use]
+    pub fn print(&self, commit: &Oid, path: &RepoPath) -> Vec<String> {
+        let store = format!("--git-dir={}", self.store);
+        let words = match path.as_str() {
+            Some(path) => vec!["show".to_owned(), format!("{commit}:{path}")],
+            None => vec![
+                "archive".to_owned(),
+                format!("--output=snapshot-{}.tar", commit.short()),
+                commit.to_string(),
+            ],
+        };
+        ["git".to_owned(), store].into_iter().chain(words).collect()
+    }
+}

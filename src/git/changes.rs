@@ -1,0 +1,85 @@
+//! What differs, path by path, as git tells it raw.
+
+use std::collections::BTreeMap;
+
+use crate::domain::oid::Oid;
+use crate::domain::path::RepoPath;
+use crate::git::error::Error;
+use crate::git::program::{Git, finish};
+use crate::git::store::ReviewStore;
+
+/// What lies at a path: mode and object.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) mode: String,
+    pub(crate) oid: String,
+}
+
+impl Entry {
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.mode == "000000"
+    }
+    /// Whether it is another repository's commit.
+    pub(crate) fn is_submodule(&self) -> bool {
+        self.mode == "160000"
+    }
+}
+
+/// One path of two.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) old: Entry,
+    pub(crate) new: Entry,
+}
+
+/// What differs, by path.
+pub(crate) type Changes = BTreeMap<RepoPath, Change>;
+
+/// What differs between two trees that the store reaches.
+pub(crate) fn between(
+    git: &Git,
+    store: &ReviewStore,
+    old: &Oid,
+    new: &Oid,
+) -> Result<Changes, Error> {
+    let command = git.on(store.git_dir()).args([
+        "diff-tree",
+        "-r",
+        "-z",
+        "--raw",
+        "--no-abbrev",
+        "--no-renames",
+        "--ignore-submodules=none",
+        old.as_str(),
+        new.as_str(),
+    ]);
+    read("git diff-tree", &finish(&command)?)
+}
+
+/// A raw listing, separated by NUL.
+pub(crate) fn read(command: &'static str, listing: &[u8]) -> Result<Changes, Error> {
+    let mut fields = listing.split(|byte| *byte == 0);
+    let mut all = BTreeMap::new();
+    while let (Some(about), Some(path)) = (fields.next(), fields.next()) {
+        let change = change(about).ok_or_else(|| Error::answer(command, about))?;
+        all.insert(RepoPath::new(path), change);
+    }
+    Ok(all)
+}
+
+/// `:<old mode> <new mode> <old object> <new object> <status>`.
+fn change(about: &[u8]) -> Option<Change> {
+    let text = std::str::from_utf8(about).ok()?.strip_prefix(':')?;
+    let words: Vec<&str> = text.split(' ').collect();
+    let [old_mode, new_mode, old, new, _status] = words.as_slice() else {
+        return None;
+    };
+    let entry = |mode: &str, oid: &str| Entry {
+        mode: mode.to_owned(),
+        oid: oid.to_owned(),
+    };
+    Some(Change {
+        old: entry(old_mode, old),
+        new: entry(new_mode, new),
+    })
+}
