@@ -18,4 +18,4 @@ pub mod version;
 
 mod arguments;
 mod folder;
-mod wrap_up;
+pub(crate) mod wrap_up;

@@ -182,6 +182,9 @@ fn a_program_is_told_that_its_time_is_nearly_over() {
     let bench = Bench::new()
         .reviewer("ann", &ScriptedAgent::with_script(waits))
         .ready();
-    let line = ["--base", "main", "--review-only", "--job-timeout", "6"];
-    bench.run(&line).ends(0);
+    // Before its own budget ends, and before the run's time does.
+    for (limit, seconds) in [("--job-timeout", "6"), ("--max-wall", "8")] {
+        let line = ["--base", "main", "--review-only", limit, seconds];
+        bench.run(&line).ends(0);
+    }
 }

@@ -11,7 +11,7 @@ use crate::agent::dispatched::Dispatched;
 use crate::agent::human::{self, Console, Question};
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile::Continued;
-use crate::agent::{command, environment, profile};
+use crate::agent::{command, environment, profile, wrap_up};
 use crate::checks::{self, ChecksJob, ChecksOutcome};
 use crate::contract::delegation::{sentence, table};
 use crate::contract::prompt;
@@ -365,7 +365,16 @@ impl Assignment<'_> {
                     budget,
                     confine,
                 };
-                Ok(command::dispatch(&dispatch, stop).await)
+                let dispatched = command::dispatch(&dispatch, stop);
+                // Its own budget it is told of there; the run's time may be over before.
+                let run_ends = self.state.budget.ends_at().map(left_until);
+                Ok(match run_ends.filter(|left| *left < budget) {
+                    Some(left) => tokio::select! {
+                        done = dispatched => done,
+                        never = wrap_up::tell(folder, left) => match never {},
+                    },
+                    None => dispatched.await,
+                })
             }
             AgentKind::Profile(program) => {
                 let before = self.state.used_before(self.job);
