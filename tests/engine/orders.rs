@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use run_loop::domain::code::Code;
-use run_loop::domain::effect::{Effect, Outcome};
+use run_loop::domain::effect::{Done, Effect, Outcome};
 use run_loop::domain::event::{Event, StopCause};
 use run_loop::domain::failure::Failure;
 use run_loop::domain::id::{EffectId, JobId};
@@ -213,6 +213,29 @@ pub fn picks(mut seed: u64) -> impl FnMut() -> usize {
     }
 }
 
+/// Whether the end of each step of work has all that was lost by it or left elsewhere (issue 5, item
+/// 2).
+fn tells_what_is_left(journal: &[Event]) -> bool {
+    let mut found = None;
+    for event in journal {
+        match event {
+            Event::EffectDone { outcome, .. } => {
+                if let Outcome::Measured {
+                    result: Done::Ok(measured),
+                } = &**outcome
+                {
+                    found = Some((&measured.lost, &measured.elsewhere));
+                }
+            }
+            Event::WorkClosed {
+                lost, elsewhere, ..
+            } if found.take() != Some((lost, elsewhere)) => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -224,6 +247,7 @@ proptest! {
         driver.start();
         let exit = driver.run(picks(seed));
         prop_assert_eq!(exit, model::exit(&world));
+        prop_assert!(tells_what_is_left(&driver.journal));
         // What is over stays over, and says nothing more.
         let before = driver.journal.len();
         driver.input(stop(StopCause::Terminate));

@@ -37,6 +37,7 @@ fn start(creator: bool) -> Run {
     world.max_rounds = 3;
     if creator {
         world.crew = Some(Crew {
+            own_work: false,
             review_only: true,
             planner: false,
             planned: Planned::Nobody,
@@ -45,6 +46,7 @@ fn start(creator: bool) -> Run {
             deeds: vec![Deed::Answers],
             writes: vec![None],
             motions: Vec::new(),
+            loses: Vec::new(),
             mood: 0,
         });
     }

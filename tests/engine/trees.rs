@@ -22,6 +22,7 @@ fn crew(mood: u64) -> World {
     world.max_rounds = 4;
     world.first_content = 0;
     world.crew = Some(Crew {
+        own_work: false,
         review_only: false,
         planner: false,
         planned: Planned::Nobody,
@@ -30,6 +31,7 @@ fn crew(mood: u64) -> World {
         deeds: vec![Deed::Answers],
         writes: vec![None],
         motions: Vec::new(),
+        loses: Vec::new(),
         mood,
     });
     world

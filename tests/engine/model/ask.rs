@@ -1,0 +1,210 @@
+//! Asking the slots of a round.
+
+use run_loop::domain::severity::Severity;
+
+use crate::model::Model;
+use crate::model::ledger::{Claim, Finding, How, Slot, Why};
+use crate::world::{Answer, is_same_line, key};
+
+impl Model<'_> {
+    /// How a slot stands without being asked, since the last round was on this very content.
+    pub(super) fn carried(&self, slot: usize, content: u8) -> Option<Slot> {
+        let last = self.rounds.last()?.as_ref()?;
+        if last.content != content || !last.untouched {
+            return None;
+        }
+        match last.slots[slot] {
+            Slot::Passes => Some(Slot::Passes),
+            Slot::Refuses(claim) => {
+                let free = self.bar(content, Some(slot)).is_none();
+                let passes = free && self.claims[claim].covered && self.resolved(claim);
+                passes.then_some(Slot::Passes)
+            }
+            Slot::Nothing => None,
+        }
+    }
+
+    /// Asks one slot: attempt, one re-ask for an invalid report, one fresh attempt for a failure on
+    /// the way, each fallback once.
+    pub(super) fn ask(&mut self, slot: usize, round: u32, content: u8) -> Slot {
+        let world = self.world;
+        let (mut re_ask, mut fresh, mut rank) = (1, 1, 0);
+        for attempt in 1.. {
+            let answer = world.answer(slot, round, attempt);
+            let claimed = self.record(answer, slot, round, attempt, content, rank);
+            let again = match answer {
+                // Nobody's failure: somebody is asked again, and nothing is spent.
+                Answer::Limited => continue,
+                Answer::Pass | Answer::PassTakingBack | Answer::NotPassLow => {
+                    let bar = self.bar(content, Some(slot));
+                    return bar.map_or(Slot::Passes, Slot::Refuses);
+                }
+                Answer::NotPass | Answer::NotPassUnexplained | Answer::PassWithBlocker => {
+                    return claimed.map_or(Slot::Nothing, Slot::Refuses);
+                }
+                Answer::NotPassNew | Answer::NotPassNewAlone | Answer::NotPassAgain => {
+                    // Where what it found is lowered, nothing of it blocks.
+                    let claim = claimed.filter(|claim| !self.resolved(*claim));
+                    let bar = claim.or_else(|| self.bar(content, Some(slot)));
+                    return bar.map_or(Slot::Passes, Slot::Refuses);
+                }
+                Answer::PassButOpen => {
+                    let bar = claimed.or_else(|| self.bar(content, Some(slot)));
+                    return bar.map_or(Slot::Passes, Slot::Refuses);
+                }
+                Answer::Invalid | Answer::InvalidNotPass => &mut re_ask,
+                Answer::Silent
+                | Answer::ExitsWithPerfectPass
+                | Answer::KilledWithNotPass
+                | Answer::CannotStart => &mut fresh,
+                Answer::TimesOutWithPass | Answer::TimesOutWithNotPass | Answer::PassUncovered => {
+                    &mut 0
+                }
+            };
+            if *again > 0 {
+                *again -= 1;
+            } else if rank < world.slots[slot].fallbacks {
+                rank += 1;
+            } else {
+                break;
+            }
+        }
+        Slot::Nothing
+    }
+
+    /// Why what an answer finds on line 1 does not block, if it does not.
+    fn lowered(&self, answer: Answer, slot: usize, round: u32, content: u8) -> Option<Why> {
+        // Nobody is lenient with oneself.
+        if self.world.slots[slot].checks || self.world.reviews_own_work() {
+            return None;
+        }
+        let own = || self.findings.iter().filter(move |it| it.slot == slot);
+        if answer == Answer::NotPassAgain {
+            // On another content it lapses.
+            let same = |it: &&Finding| it.key == format!("{slot} again") && it.content == content;
+            let before = own().filter(|it| it.lowered.is_none()).rfind(same)?;
+            return before.is_ruled().then_some(Why::Dismissed);
+        }
+        if !matches!(answer, Answer::NotPassNew | Answer::NotPassNewAlone) {
+            return None;
+        }
+        let of_slot = |it: &&(u32, usize, u8)| it.1 == slot && it.0 < round;
+        let reports: Vec<_> = self.reports.iter().filter(of_slot).collect();
+        let done = answer == Answer::NotPassNew || own().all(|it| !it.blocks() || it.is_ruled());
+        let late = reports.len() >= 2 && is_same_line(reports.last()?.2, content) && done;
+        late.then_some(Why::Late)
+    }
+
+    /// Only what one found in one's own work, and in this very content, is taken back by a word.
+    fn take_back(&mut self, slot: usize, content: u8) {
+        if !self.world.reviews_own_work() || slot != 0 {
+            return;
+        }
+        for finding in &mut self.findings {
+            let here = finding.slot == slot && finding.content == content;
+            if here && finding.blocks() && finding.how == How::Open {
+                finding.how = How::Withdrawn;
+            }
+        }
+    }
+
+    /// What was called fixed and is still there.
+    fn open_again(&mut self, slot: usize) {
+        for finding in &mut self.findings {
+            if finding.slot == slot && finding.blocks() && finding.how == How::Fixed {
+                finding.how = How::Open;
+            }
+        }
+    }
+
+    /// Takes what an answer claims, however it ended.
+    fn record(
+        &mut self,
+        answer: Answer,
+        slot: usize,
+        round: u32,
+        attempt: u32,
+        content: u8,
+        rank: usize,
+    ) -> Option<usize> {
+        let blocks = matches!(
+            answer,
+            Answer::NotPass
+                | Answer::PassWithBlocker
+                | Answer::KilledWithNotPass
+                | Answer::TimesOutWithNotPass
+        );
+        let placed = matches!(
+            answer,
+            Answer::NotPassNew | Answer::NotPassNewAlone | Answer::NotPassAgain
+        );
+        // That something of before is still there is a claim of its own.
+        let held =
+            |finding: &Finding| finding.slot == slot && finding.blocks() && !finding.is_ruled();
+        let keeps = answer == Answer::PassButOpen && self.findings.iter().any(held);
+        if keeps {
+            self.open_again(slot);
+        }
+        if answer == Answer::PassTakingBack {
+            self.take_back(slot, content);
+        }
+        let lowered = self.lowered(answer, slot, round, content);
+        let read_all = placed
+            || matches!(
+                answer,
+                Answer::Pass
+                    | Answer::PassTakingBack
+                    | Answer::PassButOpen
+                    | Answer::PassWithBlocker
+                    | Answer::NotPass
+                    | Answer::NotPassUnexplained
+                    | Answer::NotPassLow
+            );
+        if read_all {
+            self.reports.push((round, slot, content));
+        }
+        let claims = blocks
+            || placed
+            || keeps
+            || matches!(answer, Answer::NotPassUnexplained | Answer::InvalidNotPass);
+        let claim = claims.then(|| {
+            let covered = answer == Answer::NotPass || placed;
+            self.claims.push(Claim {
+                content,
+                slot,
+                covered,
+            });
+            self.claims.len() - 1
+        });
+        let mut raise_as = |key: String, claim, lowered| {
+            self.findings.push(Finding {
+                claim,
+                slot,
+                content,
+                key,
+                by_own: rank == 0,
+                lowered,
+                how: How::Open,
+            });
+        };
+        match answer {
+            Answer::NotPassAgain => raise_as(format!("{slot} again"), claim, lowered),
+            Answer::NotPassNew | Answer::NotPassNewAlone => {
+                let key = format!("{} {}", key(slot, round, attempt), Severity::Medium);
+                raise_as(key, claim, lowered);
+            }
+            _ => {}
+        }
+        let mut raise = |severity: Severity, claim| {
+            let key = format!("{} {severity}", key(slot, round, attempt));
+            raise_as(key, claim, None);
+        };
+        if blocks || answer == Answer::NotPassLow {
+            raise(Severity::Low, None);
+        }
+        if blocks {
+            raise(Severity::High, claim);
+        }
+        claim
+    }
+}

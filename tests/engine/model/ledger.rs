@@ -1,0 +1,96 @@
+//! What was claimed, and what became of it.
+
+use crate::model::Model;
+
+/// How a slot ended a round; a refusal with the claim that it rests on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    Passes,
+    Refuses(usize),
+    Nothing,
+}
+
+/// Somebody claimed NOT PASS on a content.
+pub(super) struct Claim {
+    pub(super) content: u8,
+    pub(super) slot: usize,
+    /// Whether it is the valid NOT PASS of a reviewer that read everything.
+    pub(super) covered: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    Open,
+    Fixed,
+    Refuted,
+    Deferred,
+    Withdrawn,
+    Upheld,
+    Sustained,
+    Overruled,
+}
+
+pub(super) struct Finding {
+    /// The claim it blocks by; a finding below the bar has none.
+    pub(super) claim: Option<usize>,
+    pub(super) slot: usize,
+    pub(super) content: u8,
+    pub(super) key: String,
+    /// Whether the slot's own agent raised it, not a fallback.
+    pub(super) by_own: bool,
+    /// Whether it would block by its words and does not, since it came late or was dismissed.
+    pub(super) lowered: Option<Why>,
+    pub(super) how: How,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    Late,
+    Dismissed,
+}
+
+impl Finding {
+    pub(super) fn blocks(&self) -> bool {
+        self.claim.is_some() && self.lowered.is_none()
+    }
+    pub(super) fn is_ruled(&self) -> bool {
+        matches!(self.how, How::Withdrawn | How::Overruled)
+    }
+    pub(super) fn stands(&self) -> bool {
+        let settled = matches!(self.how, How::Fixed | How::Withdrawn | How::Overruled);
+        self.blocks() && !settled
+    }
+}
+
+/// A round that ended with a verdict against the content.
+pub(super) struct Refused {
+    pub(super) content: u8,
+    pub(super) slots: Vec<Slot>,
+    pub(super) untouched: bool,
+}
+
+impl Model<'_> {
+    /// Whether everything that a claim rests on was taken back or overruled.
+    pub(super) fn resolved(&self, claim: usize) -> bool {
+        let mut findings = self
+            .findings
+            .iter()
+            .filter(|finding| finding.claim == Some(claim))
+            .peekable();
+        findings.peek().is_some()
+            && findings.all(|finding| finding.is_ruled() || finding.lowered.is_some())
+    }
+
+    pub(super) fn bar(&self, content: u8, slot: Option<usize>) -> Option<usize> {
+        let mut claims = self.claims.iter().enumerate();
+        let bars = |(nth, claim): &(usize, &Claim)| {
+            let here = claim.content == content && slot.is_none_or(|slot| slot == claim.slot);
+            here && !self.resolved(*nth)
+        };
+        claims.find(bars).map(|(nth, _)| nth)
+    }
+
+    pub(super) fn barred(&self, content: u8) -> bool {
+        self.bar(content, None).is_some()
+    }
+}

@@ -1,0 +1,187 @@
+//! What comes between rounds, and what is measured.
+
+use run_loop::domain::effect::MeasurePoint;
+use run_loop::domain::job::Role;
+
+use crate::model::Model;
+use crate::model::ledger::{Finding, How, Why};
+use crate::world::{Arbiter, Crew, Deed, Motion, Planned};
+
+#[derive(PartialEq, Eq)]
+pub(super) enum After {
+    Still,
+    Stale,
+    Tripped,
+    Unknown,
+}
+
+impl Model<'_> {
+    /// What follows a round that did not pass, up to the next one.
+    pub(super) fn turn(&mut self, crew: &Crew, after: u32) -> Result<(), u8> {
+        // Nobody corrects one's own work on one's own word alone: it is reviewed again.
+        if crew.own_work {
+            return Ok(());
+        }
+        let (before, reviewed) = (after + 1, self.content);
+        let (mut worked, mut changed) = (false, false);
+        let failed_twice = self.rounds.iter().rev().take(2).flatten().count() == 2;
+        let planned = crew.planned != Planned::Nobody;
+        let open =
+            |finding: &Finding| finding.how == How::Open && finding.lowered != Some(Why::Dismissed);
+        let blocking_open = |finding: &Finding| finding.how == How::Open && finding.blocks();
+        if failed_twice && crew.planner && planned && self.findings.iter().any(blocking_open) {
+            changed |= self.step(Role::Refine, before, None)?.1;
+            worked = true;
+        }
+        if self.findings.iter().any(open) {
+            let (answered, moved) = self.step(Role::Correct, before, None)?;
+            (worked, changed) = (true, changed | moved);
+            self.dispose(answered, Role::Correct, before, &open, |said| match said {
+                0 => Some(How::Fixed),
+                1 | 2 => Some(How::Refuted),
+                3 => Some(How::Deferred),
+                _ => None,
+            });
+        }
+        for slot in 0..self.world.slots.len() {
+            let refuted = |finding: &Finding| {
+                finding.how == How::Refuted && finding.blocks() && finding.slot == slot
+            };
+            if self.world.slots[slot].checks || !self.findings.iter().any(refuted) {
+                continue;
+            }
+            let (answered, moved) = self.step(Role::Readjudicate, before, Some(slot))?;
+            (worked, changed) = (true, changed | moved);
+            let rule = |said| match said {
+                0 => Some(How::Withdrawn),
+                1 => Some(How::Upheld),
+                _ => None,
+            };
+            self.dispose(answered, Role::Readjudicate, before, &refuted, rule);
+        }
+        let upheld = |finding: &Finding| finding.how == How::Upheld && finding.blocks();
+        if self.findings.iter().any(upheld) {
+            let own = |finding: &Finding| upheld(finding) && finding.by_own;
+            match crew.arbiter {
+                Arbiter::Nobody | Arbiter::Creator => return Err(8),
+                Arbiter::Reviewer if self.findings.iter().any(own) => return Err(8),
+                Arbiter::Impartial | Arbiter::Reviewer => {}
+            }
+            let (answered, moved) = self.step(Role::Arbitrate, before, None)?;
+            (worked, changed) = (true, changed | moved);
+            let rule = |said| match said {
+                2 => Some(How::Sustained),
+                3 => Some(How::Overruled),
+                _ => None,
+            };
+            self.dispose(answered, Role::Arbitrate, before, &upheld, rule);
+        }
+        let sustained = |finding: &Finding| finding.how == How::Sustained && finding.blocks();
+        if self.findings.iter().any(sustained) {
+            let (answered, moved) = self.step(Role::Comply, before, None)?;
+            (worked, changed) = (true, changed | moved);
+            let rule = |said| (said == 0).then_some(How::Fixed);
+            self.dispose(answered, Role::Comply, before, &sustained, rule);
+        }
+        if !worked {
+            return Err(1);
+        }
+        let last = self.rounds.iter().flatten().last();
+        let last = last.map_or(reviewed, |refused| refused.content);
+        if !changed && self.barred(last) {
+            return Err(7);
+        }
+        Ok(())
+    }
+
+    /// What an agent says of the findings it is asked about; of others, whatever it says.
+    fn dispose(
+        &mut self,
+        answered: bool,
+        role: Role,
+        before: u32,
+        asked: &dyn Fn(&Finding) -> bool,
+        means: impl Fn(u64) -> Option<How>,
+    ) {
+        for finding in &mut self.findings {
+            if answered
+                && asked(finding)
+                && let Some(how) = means(self.world.says(role, before, &finding.key))
+            {
+                finding.how = how;
+            }
+        }
+    }
+
+    /// One step of work: whether it was answered, and whether the content is another one since.
+    pub(super) fn step(
+        &mut self,
+        role: Role,
+        before: u32,
+        slot: Option<usize>,
+    ) -> Result<(bool, bool), u8> {
+        let world = self.world;
+        let writes = matches!(role, Role::Implement | Role::Correct | Role::Comply);
+        let rules = matches!(role, Role::Readjudicate | Role::Arbitrate);
+        let no_tree = slot.is_some_and(|slot| world.slots[slot].tree_fails_in == Some(before));
+        if world.pin_fails_in == Some(before) || no_tree {
+            return Err(3);
+        }
+        let pinned = self.content;
+        let (mut answered, mut re_asked) = (false, false);
+        for nth in 1.. {
+            let deed = world.deed(role, before, nth);
+            if deed == Deed::CannotStart {
+                // A reviewer's failure is a missing verdict, whatever it was asked.
+                return Err(if role == Role::Readjudicate { 5 } else { 6 });
+            }
+            if let Some(next) = world.writes(role, before).filter(|_| writes) {
+                self.content = next;
+            }
+            match deed {
+                Deed::Limited => continue,
+                Deed::Invalid if !re_asked => {
+                    re_asked = true;
+                    continue;
+                }
+                Deed::Invalid | Deed::Silent if role == Role::Plan => return Err(6),
+                Deed::Exits | Deed::TimesOut if !rules => return Err(6),
+                deed => answered = deed == Deed::Answers,
+            }
+            break;
+        }
+        let motion = world.motion(before, MeasurePoint::AfterWork);
+        match motion {
+            Motion::Still | Motion::Base | Motion::Elsewhere => {}
+            Motion::Content(next) => self.content = next,
+            Motion::Unholdable => return Err(if writes { 6 } else { 4 }),
+            Motion::Switched => return Err(6),
+            Motion::Tripped | Motion::GitFails => return Err(5),
+        }
+        let changed = self.content != pinned;
+        if motion == Motion::Elsewhere && writes && !changed {
+            return Err(6);
+        }
+        if role == Role::Implement && !changed && pinned == 0 {
+            return Err(6);
+        }
+        Ok((answered, changed))
+    }
+
+    pub(super) fn after(&mut self, round: u32, point: MeasurePoint, reviewed: u8) -> After {
+        match self.world.motion(round, point) {
+            Motion::Still | Motion::Elsewhere => After::Still,
+            Motion::Content(next) => {
+                self.content = next;
+                if next == reviewed {
+                    After::Still
+                } else {
+                    After::Stale
+                }
+            }
+            Motion::Base | Motion::Unholdable => After::Stale,
+            Motion::Tripped | Motion::Switched => After::Tripped,
+            Motion::GitFails => After::Unknown,
+        }
+    }
+}
