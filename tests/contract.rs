@@ -7,6 +7,8 @@
 
 #[path = "contract/claims.rs"]
 mod claims;
+#[path = "contract/delegated.rs"]
+mod delegated;
 #[path = "contract/fixture.rs"]
 mod fixture;
 #[path = "contract/lines.rs"]

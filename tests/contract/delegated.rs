@@ -1,0 +1,74 @@
+//! What prompts say of delegation, as it is read.
+
+use run_loop::contract::delegation::{sentence, table};
+use run_loop::domain::id::JobId;
+use run_loop::domain::sub_jobs::{SubJob, SubJobs};
+
+use crate::fixture::World;
+
+fn job(number: u8) -> JobId {
+    JobId::parse(&format!("01940000-0000-7000-8000-0000000000{number:02}")).unwrap()
+}
+
+fn jobs() -> SubJobs {
+    let row = |number, parent, agent: &str, state, reason: &str| SubJob {
+        job: job(number),
+        parent,
+        agent: agent.to_owned(),
+        state,
+        reason: reason.to_owned(),
+    };
+    SubJobs {
+        rows: vec![
+            row(2, Some(job(1)), "helper", "completed", ""),
+            row(
+                3,
+                Some(job(2)),
+                "helper",
+                "CLOSED-UNCONFIRMED",
+                "its budget was spent",
+            ),
+            row(4, None, "other", "OPEN", ""),
+        ],
+        unconfirmed: 1,
+        unattributed: vec![job(5)],
+    }
+}
+
+fn snapshot(name: &str, text: &str) {
+    insta::with_settings!({prepend_module_to_snapshot => false, snapshot_path => "snapshots"}, {
+        insta::assert_snapshot!(name, text);
+    });
+}
+
+/// Issue 5, item 7: an example of each, as little and as much as it can say.
+#[test]
+fn what_is_said_of_delegation_reads_well() {
+    let agent = World::new().slot.agent;
+    let other = run_loop::domain::agent::Agent {
+        name: "helper".to_owned(),
+        ..agent.clone()
+    };
+    snapshot("delegate", &sentence(&[], job(1), &[]).unwrap());
+    snapshot(
+        "delegate-full",
+        &sentence(&[], job(1), &[agent, other]).unwrap(),
+    );
+    let all = jobs();
+    let rows = SubJobs {
+        rows: all.rows[..1].to_vec(),
+        ..SubJobs::default()
+    };
+    let open = SubJobs {
+        unattributed: vec![job(5), job(6)],
+        ..SubJobs::default()
+    };
+    assert_eq!(table(&[], &SubJobs::default()).unwrap(), "");
+    for (name, jobs) in [
+        ("sub-jobs", rows),
+        ("sub-jobs-open", open),
+        ("sub-jobs-full", all),
+    ] {
+        snapshot(name, &table(&[], &jobs).unwrap());
+    }
+}
