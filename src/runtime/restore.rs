@@ -8,7 +8,7 @@ use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::Pin;
-use crate::domain::job::Stored;
+use crate::domain::job::{Role, Stored};
 use crate::domain::restoring::Restoring;
 use crate::engine::{Phase, State};
 use crate::git::{evidence, snapshot};
@@ -78,7 +78,8 @@ fn named_by(event: &Event) -> Vec<&Stored> {
 }
 
 /// Tells what a step of work lost and what it left elsewhere, each with the command that brings it,
-/// however the step ends. What the run ends by names its own entry.
+/// however the step ends. What the run ends by names its own entry. A refinement that gave no plan is
+/// told too (row M-044).
 pub(super) fn left_by_work(before: &State, events: &[Event], observer: &mut dyn Observer) {
     let (Some((work, _)), Some(run)) = (before.work(), &before.run) else {
         return;
@@ -105,6 +106,11 @@ pub(super) fn left_by_work(before: &State, events: &[Event], observer: &mut dyn 
                     observer.note(&format!("the {role} job {said}: {command}"));
                 }
             }
+        }
+        if let Event::WorkClosed { reply: None, .. } = event
+            && work.role == Role::Refine
+        {
+            observer.note("the refinement gave no plan: the plan in hand stays as it is");
         }
     }
 }

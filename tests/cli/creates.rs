@@ -226,8 +226,18 @@ fn a_plan_file_that_holds_no_plan_is_refused() {
         0,
     )
     .unwrap();
+    std::os::unix::fs::symlink("loop.md", machine.repo.root().join("loop.md")).unwrap();
+    machine.repo.write("locked.md", "The plan.\n");
+    let locked = machine.repo.root().join("locked.md");
+    std::fs::set_permissions(&locked, std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();
+    // Root reads everything.
+    if std::fs::read(&locked).is_err() {
+        let args = ["a task", "--creator", "ann", "--plan-file", "locked.md"];
+        machine.refuses(&args, 2, "RL0013", "Permission denied");
+    }
     for (file, why) in [
         ("none.md", "No such file"),
+        ("loop.md", "Too many levels of symbolic links"),
         ("src", "no regular file"),
         ("fifo", "no regular file"),
         ("blank.md", "it is blank"),

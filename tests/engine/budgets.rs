@@ -138,6 +138,34 @@ proptest! {
     }
 }
 
+/// K07: what is kept for rulings is kept from everybody else, where anybody may rule.
+#[test]
+fn a_tenth_is_kept_for_rulings() {
+    let allowed = |creator: bool, arbiter: bool| {
+        let mut spec = Box::new(crate::delegations::world().spec());
+        let agent = spec.panel[0].agent.clone();
+        spec.creator = creator.then(|| agent.clone());
+        spec.arbiter = arbiter.then_some(agent);
+        spec.limits.max_cost_micro_usd = Some(1_000);
+        let stamp = Stamp {
+            at: Timestamp::from_millis(0),
+            seed: [0; 32],
+        };
+        let state = State::replay(&[Event::RunStarted { stamp, spec }]);
+        let roles = [
+            Role::Implement,
+            Role::Review,
+            Role::Readjudicate,
+            Role::Arbitrate,
+        ];
+        roles.map(|role| state.cost_allowed(role).unwrap())
+    };
+    assert_eq!(allowed(true, true), [900, 900, 1_000, 1_000]);
+    for (creator, arbiter) in [(true, false), (false, true), (false, false)] {
+        assert_eq!(allowed(creator, arbiter), [1_000; 4]);
+    }
+}
+
 /// What a killed engine ran since its last event counts, as far as it was seen alive: never less than
 /// to that event, never more than to the moment at which the run goes on (issue 4).
 #[test]

@@ -1,18 +1,24 @@
 //! Two failed rounds in a row: the planner refines the plan from the findings.
 
+use crate::planned::KEPT;
 use crate::stage::{MISSING, Stage, by_role, implements, looks_for};
+use crate::support::bench::Ran;
 
+/// A stage whose reviewer passes after two corrections.
 fn stage(refine: &str) -> Stage {
+    passing_after("corrected 2", refine, "")
+}
+
+/// `also` is what the creator does besides when it implements.
+fn passing_after(words: &str, refine: &str, also: &str) -> Stage {
+    let begins = format!("{also}\n{}", implements("// begun"));
     let corrects = "n=$(grep -c corrected src/lib.rs); \
                     echo \"// corrected $((n + 1))\" >> src/lib.rs; answers fixed | deliver";
-    let creator = by_role(&[
-        ("implement", &implements("// begun")),
-        ("correct", corrects),
-    ]);
+    let creator = by_role(&[("implement", &begins), ("correct", corrects)]);
     let stage = Stage::new()
         .agent("pam", &by_role(&[("refine", refine)]))
         .agent("ann", &creator)
-        .agent("bob", &by_role(&[("review", &looks_for("corrected 2"))]))
+        .agent("bob", &by_role(&[("review", &looks_for(words))]))
         .ready();
     std::fs::write(
         stage.bench().repo.beside("plan.md"),
@@ -23,6 +29,11 @@ fn stage(refine: &str) -> Stage {
 }
 
 fn asked(stage: &Stage) -> Vec<String> {
+    run(stage);
+    stage.asked()
+}
+
+fn run(stage: &Stage) -> Ran {
     let file = stage.bench().repo.beside("plan.md");
     let line = [
         "--plan-file",
@@ -34,8 +45,9 @@ fn asked(stage: &Stage) -> Vec<String> {
         "--reviewer",
         "bob",
     ];
-    stage.run(&line).ends(0);
-    stage.asked()
+    let ran = stage.run(&line);
+    ran.ends(0);
+    ran
 }
 
 #[test]
@@ -56,6 +68,17 @@ fn the_planner_refines_the_plan_after_two_failed_rounds() {
     assert!(stage.prompt("refine", "pam").contains(MISSING));
     assert!(stage.prompt("correct", "ann").contains("# The new plan"));
     assert!(stage.prompt("review", "bob").contains("# The new plan"));
+    let shown = stage.bench().run(&["show", "--plan"]);
+    shown.ends(0);
+    for words in [
+        "plan 1, ",
+        "plan.md (sha256 ",
+        "plan 2, by pam",
+        "-# The plan\n+# The new plan\n",
+        "-1. A sum.\n+1. A sum that works.\n",
+    ] {
+        assert!(shown.stdout.contains(words), "{words}: {}", shown.stdout);
+    }
     // A new file: the one that was given is as it was.
     let given = stage.bench().repo.beside("plan.md");
     assert!(
@@ -70,7 +93,32 @@ fn the_planner_refines_the_plan_after_two_failed_rounds() {
 #[test]
 fn an_empty_refinement_leaves_the_plan_as_it_was() {
     let stage = stage("true");
-    asked(&stage);
+    run(&stage).says(KEPT);
     assert!(stage.prompt("correct", "ann").contains("# The plan"));
     assert!(!stage.prompt("correct", "ann").contains("# The new plan"));
+}
+
+/// C13: an agreed plan is opened again by what two rounds in a row found, and by nothing else: not after
+/// one, and not by an edit of its file.
+#[test]
+fn one_failed_round_opens_no_plan_again() {
+    let another = "echo '# Another plan'";
+    let stage = passing_after(
+        "corrected 1",
+        &format!("{another} | deliver"),
+        &format!("{another} > ../plan.md"),
+    );
+    assert_eq!(
+        asked(&stage),
+        ["implement ann", "review bob", "correct ann", "review bob"]
+    );
+    let file = std::fs::read_to_string(stage.bench().repo.beside("plan.md")).unwrap();
+    assert_eq!(file, "# Another plan\n");
+    for (role, name) in [("correct", "ann"), ("review", "bob")] {
+        let prompt = stage.prompt(role, name);
+        assert!(
+            prompt.contains("# The plan") && !prompt.contains("# Another plan"),
+            "{prompt}"
+        );
+    }
 }

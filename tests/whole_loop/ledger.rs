@@ -60,7 +60,7 @@ fn third_wish(third: &[String], prior: &[(&str, &str)]) -> Stage {
 const GRANTED: [(&str, &str); 2] = [("F-1", "fixed"), ("F-2", "fixed")];
 
 /// Design, section 4: after two completed reports, a new finding below high on lines that nobody
-/// touched is advisory (scenario C01).
+/// touched is advisory (scenarios C01, C04: the bar rises with the rounds).
 #[test]
 fn a_late_wish_is_advisory_and_shown_as_such() {
     let third = finding("third wish", "medium", "src/lib.rs", 1);

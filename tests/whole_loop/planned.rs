@@ -55,7 +55,8 @@ fn a_plan_is_challenged_and_refined_before_it_is_built() {
         r#"["nothing says that it is tested"]"#,
         &format!("{{ {REFINED}; }} | deliver"),
     );
-    stage.run(&LINE).ends(0);
+    let ran = stage.run(&LINE);
+    assert!(!ran.ends(0).stderr.contains(KEPT), "{}", ran.stderr);
     assert_eq!(
         stage.asked(),
         [
@@ -105,6 +106,9 @@ fn a_plan_is_challenged_and_refined_before_it_is_built() {
     stage.bench().gate().ends(5).with("RL0908");
 }
 
+/// How it is told that a refinement gave no plan.
+pub(crate) const KEPT: &str = "the refinement gave no plan: the plan in hand stays as it is";
+
 #[test]
 fn a_plan_without_objections_is_built_as_it_is() {
     let stage = stage("[]", "echo never | deliver");
@@ -116,11 +120,11 @@ fn a_plan_without_objections_is_built_as_it_is() {
     assert!(plan_of(&stage).starts_with("# Plan one"));
 }
 
-/// M-044: an empty refinement keeps the plan in hand.
+/// M-044, T-040: an empty refinement keeps the plan in hand, and that is told.
 #[test]
 fn an_empty_refinement_keeps_the_plan() {
     let stage = stage(r#"["too short"]"#, "true");
-    stage.run(&LINE).ends(0);
+    stage.run(&LINE).ends(0).says(KEPT);
     assert!(plan_of(&stage).starts_with("# Plan one"));
 }
 

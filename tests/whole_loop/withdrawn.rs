@@ -44,6 +44,30 @@ fn a_withdrawn_finding_passes_the_slot_without_another_review() {
     stage.gate_ends(0);
 }
 
+/// M-009: a reviewer that was asked and gives no ruling has taken back nothing, and that is no failure of
+/// the run's: what it found stands.
+#[test]
+fn no_ruling_withdraws_nothing() {
+    for ruling in [
+        "true",
+        "echo 'I withdraw it.' | deliver",
+        "rulings sustained | deliver",
+        "rulings withdrawn | deliver; exit 3",
+        "rulings withdrawn | deliver; kill -KILL $$",
+    ] {
+        let stage = stage(ruling);
+        let ran = stage.run(&["--creator", "ann", "--reviewer", "bob"]);
+        ran.ends(7).with("RL0703");
+        assert!(
+            stage.asked().contains(&"readjudicate bob".to_owned()),
+            "{ruling}: {:?}",
+            stage.asked()
+        );
+        stage.promoted_nothing();
+        stage.gate_ends(1);
+    }
+}
+
 /// A reviewer that rules on its own finding but changes the source meanwhile has withdrawn nothing.
 #[test]
 fn a_withdrawal_does_not_carry_over_to_other_content() {
