@@ -25,7 +25,7 @@ use crate::domain::trouble::Trouble;
 use crate::process::command::Command;
 use crate::process::confine::Confine;
 use crate::process::guard::{GuardProgram, Probe, attach, probe};
-use crate::process::supervise::{Supervised, Supervision, supervise};
+use crate::process::supervise::{Lasted, Supervised, Supervision, supervise};
 
 /// One job for one program.
 #[derive(Debug)]
@@ -164,6 +164,7 @@ pub(crate) async fn recovered(
     Ok(Some(Supervised {
         ended,
         gone: outcome.gone,
+        lasted: Some(Lasted::of(&outcome)),
         stdout,
         stderr,
     }))
@@ -195,11 +196,13 @@ fn dispatched(
         report,
         unusable,
         spent: Spent::default(),
+        lasted: done.lasted,
         stderr_tail,
         confinement: folder.confinement(),
         stdout: Some(done.stdout),
         stderr: Some(done.stderr),
     }
+    .with_reset()
 }
 
 /// The exit code by which a command says that its provider lets it do nothing for now, as
@@ -363,5 +366,75 @@ fn handed_over(command: &CommandAgent, folder: &JobFolder, done: &Supervised) ->
                 )),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::digest::Digest;
+    use crate::domain::id::LoopId;
+    use crate::domain::limits::Reset;
+    use crate::domain::time::{Stamp, Timestamp};
+    use crate::process::guard::outcome::{Captured, Exit, Outcome, VERSION};
+    use crate::process::guard::probe::seal;
+
+    /// Issue 4.7: a time of the day is read at the moment at which the job ended, however much later
+    /// its report is taken over.
+    #[tokio::test]
+    async fn words_of_a_limit_are_read_at_the_end_of_the_job() {
+        let cache = tempfile::tempdir().unwrap();
+        let at = Timestamp::from_millis;
+        let stamp = Stamp {
+            at: at(0),
+            seed: [0; 32],
+        };
+        let (run, job) = (LoopId::mint(&stamp, "run"), JobId::mint(&stamp, "job"));
+        let folder = JobFolder::create(cache.path(), run, job, b"Do it.", None).unwrap();
+        let words = b"limit reached, resets 9pm UTC\n";
+        let captured = |bytes: &[u8]| Captured {
+            bytes_total: bytes.len() as u64,
+            bytes_cut: 0,
+            file_bytes: bytes.len() as u64,
+            sha256: Digest::of(bytes),
+            broken: None,
+        };
+        // 2025-11-29, 20:00 in UTC.
+        let ended_at = at(1_764_446_400_000);
+        let outcome = Outcome {
+            version: VERSION,
+            agent: None,
+            exit: Exit::Code { code: LIMITED },
+            stopped: None,
+            gone: true,
+            left: Vec::new(),
+            started_at: at(1_764_446_300_000),
+            ended_at,
+            took_ms: 100_000,
+            stdout: captured(b""),
+            stderr: captured(words),
+        };
+        for (name, bytes) in [
+            ("stdout", b"".to_vec()),
+            ("stderr", words.to_vec()),
+            ("outcome.json", seal(&outcome).unwrap()),
+        ] {
+            fs_err::write(folder.capture().join(name), bytes).unwrap();
+        }
+        let command = CommandAgent {
+            program: "/agent".to_owned(),
+            args: Vec::new(),
+            prompt: PromptChannel::Stdin,
+            report: ReportChannel::Stdout,
+            env: Vec::new(),
+            confine: false,
+        };
+        let taken = taken_over(&command, &folder, &Variables::default()).await;
+        let taken = taken.unwrap().unwrap();
+        assert!(taken.ended.is_limit(), "{taken:?}");
+        let reset = at(1_764_446_400_000 + 3_600_000);
+        assert_eq!(taken.spent.reset, Some(Reset::At { at: reset }));
+        let lasted = Dispatched::lasted(taken.lasted, at(2), at(3));
+        assert_eq!((lasted.started_at, lasted.ended_at), (at(2), ended_at));
     }
 }

@@ -1,10 +1,13 @@
 //! What came back from one dispatch: bytes, and how the agent ended. Nothing is judged here.
 
+use crate::agent::adapter::reset;
 use crate::domain::confinement::Confinement;
 use crate::domain::failure::Failure;
 use crate::domain::job::Ended;
 use crate::domain::spent::Spent;
+use crate::domain::time::Timestamp;
 use crate::process::captured::CapturedFile;
+use crate::process::supervise::Lasted;
 
 /// What came back from an agent.
 #[derive(Debug)]
@@ -20,6 +23,8 @@ pub struct Dispatched {
     pub unusable: Option<String>,
     /// What it used, as far as it told.
     pub spent: Spent,
+    /// When it was there, where a guard saw that.
+    pub lasted: Option<Lasted>,
     /// What confined it.
     pub confinement: Confinement,
     /// Its standard output, where it has one.
@@ -40,10 +45,36 @@ impl Dispatched {
             report: None,
             unusable: None,
             spent: Spent::default(),
+            lasted: None,
             confinement: Confinement::None,
             stdout: None,
             stderr: None,
             stderr_tail: String::new(),
+        }
+    }
+    /// The same, with when a limit is lifted that ended it: as its program's events told, else as its
+    /// words do, read at the moment at which it ended, however much later somebody reads them.
+    #[must_use]
+    pub(crate) fn with_reset(self) -> Self {
+        let told = self.spent.reset;
+        let reset = self
+            .lasted
+            .and_then(|lasted| reset::of(&self.ended, told, lasted.ended_at));
+        let spent = Spent {
+            reset,
+            ..self.spent
+        };
+        Self { spent, ..self }
+    }
+    /// When it was there; where no guard saw it, from `began` to now.
+    #[must_use]
+    pub fn lasted(lasted: Option<Lasted>, began: Timestamp, now: Timestamp) -> Lasted {
+        let (started_at, ended_at) = lasted.map_or((began, now), |lasted| {
+            (began.min(lasted.started_at), lasted.ended_at)
+        });
+        Lasted {
+            started_at,
+            ended_at: ended_at.max(started_at),
         }
     }
     /// A job that could not be started.

@@ -343,12 +343,14 @@ fn read(
         report,
         unusable,
         spent,
+        lasted: done.lasted,
         stderr_tail,
         // Known to whoever has the job's folder.
         confinement: Confinement::None,
         stdout: Some(done.stdout),
         stderr: Some(done.stderr),
     }
+    .with_reset()
 }
 
 /// Whether the folder that a program says it works in is another one than it was started in.

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::job::Ended;
+use crate::domain::time::Timestamp;
 use crate::process::captured::CapturedFile;
 use crate::process::command::Command;
 use crate::process::guard::{GuardProgram, Guarded, Outcome, Told, files, probe};
@@ -45,6 +46,26 @@ impl Supervision {
     }
 }
 
+/// From when to when a job was there, by the machine's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lasted {
+    /// When it was started.
+    pub started_at: Timestamp,
+    /// When everything of it had ended.
+    pub ended_at: Timestamp,
+}
+
+impl Lasted {
+    /// As an attempt's guard saw it.
+    #[must_use]
+    pub fn of(outcome: &Outcome) -> Self {
+        Self {
+            started_at: outcome.started_at,
+            ended_at: outcome.ended_at,
+        }
+    }
+}
+
 /// How a supervised program ended, and what it printed.
 #[derive(Debug)]
 pub struct Supervised {
@@ -52,6 +73,8 @@ pub struct Supervised {
     pub ended: Ended,
     /// Whether every process of the job is proven gone.
     pub gone: bool,
+    /// When it was there, as its guard saw it.
+    pub lasted: Option<Lasted>,
     /// Its standard output.
     pub stdout: CapturedFile,
     /// Its standard error.
@@ -91,6 +114,7 @@ pub async fn supervise(
         Ok(Told::Nothing) => Supervised {
             ended: Ended::Lost,
             gone: false,
+            lasted: None,
             stdout: CapturedFile::lost(&limits.folder.join(files::STDOUT)),
             stderr: CapturedFile::lost(&limits.folder.join(files::STDERR)),
         },
@@ -105,6 +129,7 @@ pub async fn supervise(
 /// What the outcome means, with the output read back.
 async fn read(outcome: Box<Outcome>, limits: Supervision) -> Supervised {
     let (ended, gone) = (outcome.ended(), outcome.gone);
+    let lasted = Some(Lasted::of(&outcome));
     let paths = [files::STDOUT, files::STDERR].map(|name| limits.folder.join(name));
     let reading =
         tokio::task::spawn_blocking(move || probe::output(&limits.folder, &outcome, limits.keep));
@@ -115,6 +140,7 @@ async fn read(outcome: Box<Outcome>, limits: Supervision) -> Supervised {
     Supervised {
         ended,
         gone,
+        lasted,
         stdout,
         stderr,
     }
@@ -125,6 +151,7 @@ fn without_output(limits: &Supervision, ended: Ended) -> Supervised {
     Supervised {
         ended,
         gone: true,
+        lasted: None,
         stdout: CapturedFile::nothing(&limits.folder.join(files::STDOUT)),
         stderr: CapturedFile::nothing(&limits.folder.join(files::STDERR)),
     }

@@ -136,9 +136,16 @@ fn a_report_that_was_finished_unseen_is_used() {
         outcome(&bench).is_some()
     });
     engine.kill();
+    let seen = std::fs::read(outcome(&bench).unwrap()).unwrap();
+    let seen: serde_json::Value = serde_json::from_slice(&seen).unwrap();
     bench.run(&["resume"]).ends(0);
     assert_eq!(calls(&bench, "ann"), 1, "the report was bought twice");
     assert_eq!(bench.sidecar("ann")["attempt"], 1);
+    // When the job was there, and not when somebody read of it.
+    for time in ["started_at", "ended_at"] {
+        let of_guard = &seen["outcome"][time];
+        assert_eq!(&bench.sidecar("ann")[time], of_guard, "{time}");
+    }
     assert!(bench.sidecar("ann")["prompt_sha256"].is_string());
     bench.gate().ends(0);
 }

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::adapter::reset;
 use crate::agent::command::{self, Named};
 use crate::agent::dispatched::Dispatched;
 use crate::agent::job_folder::JobFolder;
@@ -19,8 +18,8 @@ use crate::domain::failure::Failure;
 use crate::domain::isolation::Isolation;
 use crate::domain::job::Ended;
 use crate::domain::run_spec::RunSpec;
-use crate::domain::spent::Spent;
 use crate::engine::{DelegationRecord, State};
+use crate::process::supervise::Lasted;
 use crate::runtime::clock;
 use crate::runtime::perform::job::left_until;
 use crate::runtime::perform::{in_thread, remains_ended, run_of};
@@ -36,7 +35,7 @@ pub(super) async fn perform(
     stop: CancellationToken,
     kill: CancellationToken,
 ) -> DispatchOutcome {
-    let started_at = clock::now();
+    let began = clock::now();
     let asked_to_stop = stop.clone();
     let mut done = tokio::select! {
         done = async {
@@ -68,12 +67,12 @@ pub(super) async fn perform(
         // What cannot be kept was not done.
         Some(Err(failure)) => (Ended::NotStarted { failure }, None),
     };
-    let ended_at = clock::now();
+    let Lasted {
+        started_at,
+        ended_at,
+    } = Dispatched::lasted(done.lasted, began, clock::now());
     DispatchOutcome {
-        spent: Spent {
-            reset: reset::of(&ended, done.spent.reset, ended_at),
-            ..done.spent
-        },
+        spent: done.spent,
         ended,
         gone: done.gone,
         report,

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::adapter::reset;
 use crate::agent::dispatched::Dispatched;
 use crate::agent::human::{self, Console, Question};
 use crate::agent::job_folder::JobFolder;
@@ -27,6 +26,7 @@ use crate::domain::spent::Spent;
 use crate::domain::time::Timestamp;
 use crate::engine::State;
 use crate::process::guard::{attach, remains};
+use crate::process::supervise::Lasted;
 use crate::runtime::clock;
 use crate::runtime::perform::{remains_ended, run_of};
 use crate::runtime::rim::Rim;
@@ -66,6 +66,7 @@ struct Answer {
     reading: Reading,
     prompt: Option<Stored>,
     spent: Spent,
+    lasted: Option<Lasted>,
     confinement: Confinement,
 }
 
@@ -78,7 +79,7 @@ pub(super) async fn perform(
     stop: CancellationToken,
     kill: CancellationToken,
 ) -> JobOutcome {
-    let started_at = clock::now();
+    let began = clock::now();
     let asked_to_stop = stop.clone();
     let mut answer = match assign(rim, state, job) {
         Ok(assignment) => tokio::select! {
@@ -105,12 +106,12 @@ pub(super) async fn perform(
             Err(failure) => (Ended::NotStarted { failure }, None, answer.reading),
         },
     };
-    let ended_at = clock::now();
+    let Lasted {
+        started_at,
+        ended_at,
+    } = Dispatched::lasted(answer.lasted, began, clock::now());
     JobOutcome {
-        spent: Spent {
-            reset: reset::of(&ended, answer.spent.reset, ended_at),
-            ..answer.spent
-        },
+        spent: answer.spent,
         ended,
         report,
         prompt: answer.prompt,
@@ -184,6 +185,7 @@ impl Answer {
             reading: Reading::Silent,
             prompt: None,
             spent: Spent::default(),
+            lasted: None,
             confinement: Confinement::None,
         }
     }
@@ -435,6 +437,7 @@ impl Assignment<'_> {
             reading,
             prompt: None,
             spent: dispatched.spent,
+            lasted: dispatched.lasted,
             confinement: dispatched.confinement,
         }
     }
@@ -484,6 +487,7 @@ impl Assignment<'_> {
             reading,
             prompt: None,
             spent: Spent::default(),
+            lasted: None,
             confinement: Confinement::None,
         })
     }
