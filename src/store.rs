@@ -7,6 +7,7 @@
 pub mod artifacts;
 pub mod atomic;
 pub mod attestation;
+mod beat;
 pub mod file_lock;
 pub mod file_system;
 pub mod folder;

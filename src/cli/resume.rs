@@ -58,8 +58,6 @@ pub(crate) fn run(
     name_differences(&spec, &place);
     name_parking(&read, allowed.wait);
     let repository = own_repository(&place.git, &spec)?;
-    // Before this process is the one that was seen last.
-    let seen = RunLock::last_beat(state_folder, &repository.source_root, run);
     let lock = RunLock::acquire(state_folder, &repository.source_root, run)?;
     // Verified again under the locks: nobody else writes from here on.
     let (journal, entries) = Journal::open(state_folder, run)?;
@@ -88,7 +86,9 @@ pub(crate) fn run(
         versions: Versions::default(),
     };
     restore::evidence(&rim, &state, &entries)?;
-    let first = InputKind::Resume { allowed, seen };
+    let since = state.budget.since;
+    let ran = since.and_then(|since| Journal::ran(state_folder, run, since));
+    let first = InputKind::Resume { allowed, ran };
     running::to_the_end(state_folder, rim, journal, &entries, first, format)
 }
 

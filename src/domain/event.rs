@@ -37,9 +37,13 @@ pub enum Event {
         /// What it is allowed from here on.
         #[serde(default, skip_serializing_if = "Allowed::is_nothing")]
         allowed: Allowed,
-        /// When the engine before it was last seen alive, where that is known.
+        /// When the engine before it was last seen alive, where an older engine noted that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seen: Option<Timestamp>,
+        /// How many milliseconds the engine before it drove the run, where that is known, by the clock
+        /// of a machine that is awake.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ran: Option<u64>,
     },
     /// Input: somebody asked the run to stop.
     StopRequested {

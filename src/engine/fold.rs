@@ -55,8 +55,9 @@ pub fn fold(state: &mut State, event: &Event) {
             stamp,
             allowed,
             seen,
+            ran,
         } => {
-            let tries = budget::resumed(state, stamp, *allowed, *seen);
+            let tries = budget::resumed(state, stamp, *allowed, *seen, *ran);
             resumed(state, *stamp, tries);
         }
         Event::CostUntold { .. } => state.budget.untold_is_told = true,

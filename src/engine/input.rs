@@ -6,7 +6,7 @@ use crate::domain::event::StopCause;
 use crate::domain::id::{EffectId, JobId, MessageId};
 use crate::domain::limits::Allowed;
 use crate::domain::run_spec::RunSpec;
-use crate::domain::time::{Stamp, Timestamp};
+use crate::domain::time::Stamp;
 
 /// One input, with its time and randomness.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,8 +26,8 @@ pub enum InputKind {
     Resume {
         /// What it is allowed from here on.
         allowed: Allowed,
-        /// When the engine before it was last seen alive, where that is known.
-        seen: Option<Timestamp>,
+        /// How many milliseconds the engine before it drove the run, where that is known.
+        ran: Option<u64>,
     },
     /// Somebody asks the run to stop.
     Stop {

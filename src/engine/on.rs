@@ -16,7 +16,7 @@ pub(super) fn record(state: &State, input: Input) -> Option<Event> {
     let Input { stamp, kind } = input;
     match kind {
         InputKind::Start(spec) => start::record(state, stamp, spec),
-        InputKind::Resume { allowed, seen } => resume::record(state, stamp, allowed, seen),
+        InputKind::Resume { allowed, ran } => resume::record(state, stamp, allowed, ran),
         InputKind::Stop { cause, message } => stop::record(state, stamp, cause, message),
         InputKind::Silent { job, attempt } => silent::record(state, stamp, job, attempt),
         InputKind::Job {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -51,7 +51,8 @@ struct Performing {
 /// How often messages are looked for.
 const INBOX_POLL: Duration = Duration::from_millis(250);
 
-/// How often is noted that the engine lives: what a run that is taken up again is known to have run.
+/// How often is noted how long the engine has run: what a run that is taken up again is known to have
+/// run.
 const BEAT: Duration = Duration::from_secs(2);
 
 /// Drives a run from its first input to its end: everything is journaled before it is performed.
@@ -66,6 +67,8 @@ pub async fn drive(
     observer: &mut dyn Observer,
     signals: &mut Signals,
 ) -> Result<End, Failure> {
+    // This clock stands still while the machine sleeps.
+    let began = Instant::now();
     // Bounded: a performer that has finished can wait until its outcome is taken.
     let (sender, mut finished) = mpsc::channel(16);
     let kill = CancellationToken::new();
@@ -109,6 +112,7 @@ pub async fn drive(
         }
         performing.follow(state);
         if let Some(end) = rest(state) {
+            note(journal, state, began);
             finished.close();
             performing.abandon().await;
             return Ok(end);
@@ -123,10 +127,10 @@ pub async fn drive(
                     inputs.push(Taken::alone(InputKind::Done { effect, outcome }));
                     break inputs;
                 }
-                _ = beat.tick() => performing.rim.lock.beat(),
+                _ = beat.tick() => note(journal, state, began),
                 _ = poll.tick() => {
                     let mut read = messages.read(state, observer);
-                    let silent = watch.look(state, tokio::time::Instant::now());
+                    let silent = watch.look(state, Instant::now());
                     read.extend(silent.into_iter().map(Taken::alone));
                     if !read.is_empty() {
                         break read;
@@ -142,6 +146,14 @@ pub async fn drive(
                 }
             }
         };
+    }
+}
+
+/// Notes how long this engine has driven the run.
+fn note(journal: &Journal, state: &State, began: Instant) {
+    if let Some(since) = state.budget.since {
+        let ran = began.elapsed().as_millis();
+        journal.beat(since, u64::try_from(ran).unwrap_or(u64::MAX));
     }
 }
 

@@ -38,7 +38,7 @@ pub async fn cancel(
         state,
         InputKind::Resume {
             allowed: Allowed::default(),
-            seen: None,
+            ran: None,
         },
         observer,
     )?;

@@ -54,21 +54,6 @@ impl FileLock {
             (Err(_), _) | (_, Err(_)) => false,
         }
     }
-    /// Notes on the file that its holder is alive now.
-    ///
-    /// # Errors
-    /// When the file system takes no such note.
-    pub fn touch(&self) -> io::Result<()> {
-        let now = rustix::fs::Timespec {
-            tv_sec: 0,
-            tv_nsec: rustix::fs::UTIME_NOW,
-        };
-        let times = rustix::fs::Timestamps {
-            last_access: now,
-            last_modification: now,
-        };
-        Ok(rustix::fs::futimens(self.locked.file(), &times)?)
-    }
     /// The lock file.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -24,6 +24,7 @@ use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::domain::time::Timestamp;
+use crate::store::beat::Beat;
 use crate::store::file_lock::FileLock;
 use crate::store::folder::{Access, FileId, Folder};
 use crate::store::journal::chain::Link;
@@ -56,6 +57,7 @@ pub struct Journal {
     // Declared first: the connection closes (and writes its last checkpoint) under the lock.
     connection: Connection,
     _writer: FileLock,
+    beat: Beat,
     run: LoopId,
     place: Place,
     /// The last row.
@@ -146,6 +148,19 @@ impl Journal {
             Err(error) => Err(failed(error)),
         }
     }
+    /// Notes how long the engine that took the run up then has driven it. A note that cannot be taken
+    /// is none.
+    pub fn beat(&self, since: Timestamp, ran_ms: u64) {
+        if let Err(error) = self.beat.note(since, ran_ms) {
+            tracing::debug!(%error, "no note of how long this engine has run");
+        }
+    }
+    /// How many milliseconds the engine that took the run up then is known to have driven it, by the
+    /// clock of a machine that is awake.
+    #[must_use]
+    pub fn ran(state: &StateFolder, run: LoopId, since: Timestamp) -> Option<u64> {
+        Beat::last(&state.run(run).ok()?, since)
+    }
     /// Keeps every engine off a run whose engine is dead, for clean-up; `None` while one lives.
     ///
     /// # Errors
@@ -181,6 +196,7 @@ impl Journal {
         Ok(Self {
             connection,
             _writer: writer,
+            beat: Beat::open(folder).map_err(Error::Open)?,
             run,
             place,
             last,

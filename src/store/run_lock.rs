@@ -2,13 +2,11 @@
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
-use crate::domain::time::Timestamp;
 use crate::store::file_lock::FileLock;
 use crate::store::folder::{Access, Folder};
 use crate::store::owner::Owner;
@@ -73,24 +71,6 @@ impl RunLock {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(unreadable(error)),
         }
-    }
-    /// Notes that this process is alive now; a note that cannot be taken is none.
-    pub fn beat(&self) {
-        if let Err(error) = self.lock.touch() {
-            tracing::debug!(%error, "no note that this process is alive");
-        }
-    }
-    /// When the last process that locked the source root for this run was last known to live; only
-    /// as long as nobody has locked it since.
-    #[must_use]
-    pub fn last_beat(state: &StateFolder, source_root: &Path, run: LoopId) -> Option<Timestamp> {
-        let owner = Self::last_owner(state, source_root).ok().flatten()?;
-        let (name, _) = names(source_root);
-        let file = state.locks().open_file(&name).ok()?;
-        let at = file.metadata().and_then(|found| found.modified()).ok()?;
-        let since = at.duration_since(UNIX_EPOCH).ok()?;
-        let millis = i64::try_from(since.as_millis()).ok()?;
-        (owner.run == run).then_some(Timestamp::from_millis(millis))
     }
     /// The run it was taken for.
     #[must_use]

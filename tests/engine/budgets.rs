@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use run_loop::domain::effect::{Effect, Outcome};
 use run_loop::domain::event::Event;
+use run_loop::domain::id::JobId;
 use run_loop::domain::job::Role;
 use run_loop::domain::limits::{Allowed, Limits};
 use run_loop::domain::time::{Stamp, Timestamp};
@@ -167,10 +168,11 @@ fn a_tenth_is_kept_for_rulings() {
 }
 
 /// What a killed engine ran since its last event counts, as far as it was seen alive: never less than
-/// to that event, never more than to the moment at which the run goes on (issue 4).
+/// to that event, never more than to the moment at which the run goes on (issue 4). Where it noted how
+/// long it ran that counts, since the machine may have slept between two dates.
 #[test]
 fn the_time_of_a_killed_engine_counts() {
-    let ran = |seen: Option<i64>| {
+    let ran = |seen: Option<i64>, told: Option<u64>| {
         let mut state = State::default();
         let at = |millis: i64| Stamp {
             at: Timestamp::from_millis(millis),
@@ -186,11 +188,18 @@ fn the_time_of_a_killed_engine_counts() {
                 stamp: at(3_000),
                 allowed: Allowed::default(),
                 seen: None,
+                ran: None,
+            },
+            Event::JobSilent {
+                stamp: at(13_000),
+                job: JobId::mint(&at(2_000), "job"),
+                attempt: 1,
             },
             Event::RunResumed {
                 stamp: at(60_000),
                 allowed: Allowed::default(),
                 seen: seen.map(Timestamp::from_millis),
+                ran: told,
             },
         ];
         for event in &events {
@@ -198,8 +207,13 @@ fn the_time_of_a_killed_engine_counts() {
         }
         state.budget.ran
     };
-    assert_eq!(ran(None), 0);
-    assert_eq!(ran(Some(23_000)), 20_000);
-    assert_eq!(ran(Some(10)), 0);
-    assert_eq!(ran(Some(900_000)), 57_000);
+    assert_eq!(ran(None, None), 10_000);
+    // As an older engine noted it.
+    assert_eq!(ran(Some(23_000), None), 20_000);
+    assert_eq!(ran(Some(10), None), 10_000);
+    assert_eq!(ran(Some(900_000), None), 57_000);
+    // Of the ten seconds up to the last event it slept six.
+    assert_eq!(ran(None, Some(4_000)), 4_000);
+    assert_eq!(ran(None, Some(30_000)), 30_000);
+    assert_eq!(ran(None, Some(u64::MAX)), 57_000);
 }

@@ -594,7 +594,7 @@ fn a_limit_parks_a_run_of_one_job() {
     assert!(view.detail.starts_with("limit: until "), "{}", view.detail);
     run.input(InputKind::Resume {
         allowed: Allowed::default(),
-        seen: None,
+        ran: None,
     });
     assert_eq!(run.fence(job).attempt, 2);
     run.ends(job, delegated(Ended::Exited { code: 0 }, true));
@@ -669,10 +669,7 @@ fn limits_without_end_park_the_run_and_fail_no_job() {
                     ..Allowed::default()
                 };
                 parked += 1;
-                run.input(InputKind::Resume {
-                    allowed,
-                    seen: None,
-                });
+                run.input(InputKind::Resume { allowed, ran: None });
             }
             if let Some((id, Effect::Timer { until, .. })) = run.effect(Effect::is_timer) {
                 waited += 1;

@@ -85,7 +85,7 @@ fn a_round_waits_again_for_a_job_that_met_a_limit() {
     assert!(run.state.suspended.is_some());
     run.input(InputKind::Resume {
         allowed: Allowed::default(),
-        seen: None,
+        ran: None,
     });
     assert_eq!((rounds(&run), run.fence(job).attempt), (1, 2));
     assert!(wait(&run).is_some());

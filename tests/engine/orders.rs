@@ -60,10 +60,7 @@ impl<'a> Driver<'a> {
     }
     /// The same, with this allowed.
     pub fn again_with(&self, allowed: Allowed) -> Self {
-        self.taken_up(InputKind::Resume {
-            allowed,
-            seen: None,
-        })
+        self.taken_up(InputKind::Resume { allowed, ran: None })
     }
     fn taken_up(&self, resume: InputKind) -> Self {
         let mut driver = Self::new(self.world);
@@ -191,7 +188,7 @@ impl<'a> Driver<'a> {
 pub fn resume() -> InputKind {
     InputKind::Resume {
         allowed: Allowed::default(),
-        seen: None,
+        ran: None,
     }
 }
 

@@ -284,6 +284,7 @@ fn a_wait_that_outlived_its_engine_folds() {
         stamp: stamp(1_000),
         allowed: run_loop::domain::limits::Allowed::default(),
         seen: None,
+        ran: None,
     };
     let done = Event::EffectDone {
         stamp: stamp(1_001),

@@ -12,8 +12,9 @@ pub(super) fn started(state: &mut State, stamp: &Stamp, run: &Arc<RunSpec>) {
     state.budget.since = Some(stamp.at);
 }
 
-/// An engine takes the run up again: its time goes on where the newest input left it, or where the
-/// engine before it was last seen alive. That is never more than the time that has passed since.
+/// An engine takes the run up again: what the engine before it ran is added, by its own clock where it
+/// noted that, which stands still while the machine sleeps; else up to its newest input, or to where it
+/// was last seen alive. That is never more than the time that has passed since.
 ///
 /// Gives whether agents that met a limit are asked again at once: who takes up a run that does not
 /// wait, or that was parked, wants to know whether the limit still holds.
@@ -22,13 +23,18 @@ pub(super) fn resumed(
     stamp: &Stamp,
     allowed: Allowed,
     seen: Option<Timestamp>,
+    ran: Option<u64>,
 ) -> bool {
     let parking = state.parking.take();
     let parked = parking.is_some_and(|parking| parking.until.is_some());
     let budget = &mut state.budget;
     if let (Some(since), Some(last)) = (budget.since, state.stamp) {
-        let alive = seen.map_or(last.at, |seen| seen.min(stamp.at).max(last.at));
-        let ran = alive.as_millis().saturating_sub(since.as_millis());
+        let to = |end: Timestamp| end.as_millis().saturating_sub(since.as_millis());
+        let ran = match (ran, seen) {
+            (Some(ran), _) => i64::try_from(ran).unwrap_or(i64::MAX).min(to(stamp.at)),
+            (None, Some(seen)) => to(seen.min(stamp.at).max(last.at)),
+            (None, None) => to(last.at),
+        };
         budget.ran = budget.ran.saturating_add(ran.max(0));
     }
     budget.since = Some(stamp.at);

@@ -2,7 +2,7 @@
 
 use crate::domain::event::Event;
 use crate::domain::limits::Allowed;
-use crate::domain::time::{Stamp, Timestamp};
+use crate::domain::time::Stamp;
 use crate::engine::state::State;
 
 /// A run that never started or is over cannot be resumed.
@@ -10,11 +10,12 @@ pub(super) fn record(
     state: &State,
     stamp: Stamp,
     allowed: Allowed,
-    seen: Option<Timestamp>,
+    ran: Option<u64>,
 ) -> Option<Event> {
     (state.run.is_some() && !state.is_over()).then_some(Event::RunResumed {
         stamp,
         allowed,
-        seen,
+        seen: None,
+        ran,
     })
 }

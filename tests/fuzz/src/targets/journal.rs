@@ -58,6 +58,7 @@ fn seeds() -> Vec<Vec<u8>> {
             stamp,
             allowed: run_loop::domain::limits::Allowed::default(),
             seen: None,
+            ran: None,
         },
         Event::StopRequested {
             stamp,
