@@ -19,6 +19,7 @@ pub mod init;
 pub mod lock;
 pub mod process;
 pub mod promote;
+mod random;
 pub mod report;
 pub mod runtime;
 pub mod store;

@@ -29,6 +29,7 @@ mod release;
 mod reuse;
 mod root;
 mod stamp;
+mod sum;
 mod switch;
 mod walk;
 mod write;
@@ -47,6 +48,7 @@ use self::own_git::{Borrowed, OwnGit, Seal};
 pub use self::pool::Waiting;
 use self::root::{Places, Root};
 use self::stamp::Known;
+use self::sum::SumKey;
 use crate::domain::code::Code;
 use crate::domain::effect::ReviewTree;
 use crate::domain::failure::Failure;
@@ -89,6 +91,8 @@ struct Record {
     seal: Seal,
     /// What it held.
     content: Arc<Content>,
+    /// What the sums in `known` are made with.
+    key: SumKey,
     /// What is known of each entry's file.
     known: Vec<Known>,
 }

@@ -1,4 +1,4 @@
-//! The home of the clock and of randomness.
+//! The home of the clock.
 
 use crate::domain::time::{Stamp, Timestamp};
 
@@ -17,11 +17,6 @@ pub fn now() -> Timestamp {
 /// # Errors
 /// When the operating system gives no randomness; nothing may be minted then.
 pub fn stamp() -> std::io::Result<Stamp> {
-    let mut seed = [0_u8; 32];
-    let mut filled = 0;
-    while filled < seed.len() {
-        filled +=
-            rustix::rand::getrandom(&mut seed[filled..], rustix::rand::GetRandomFlags::empty())?;
-    }
+    let seed = crate::random::bytes()?;
     Ok(Stamp { at: now(), seed })
 }

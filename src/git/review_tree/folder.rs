@@ -176,15 +176,21 @@ impl Folder {
     }
     /// The names in it.
     pub(crate) fn names(&self) -> io::Result<Vec<CString>> {
-        let mut names = Vec::new();
+        let entries = self.entries()?;
+        Ok(entries.into_iter().map(|(name, _)| name).collect())
+    }
+    /// The names in it, each with what lay there when the folder was read, where the file system
+    /// tells.
+    pub(crate) fn entries(&self) -> io::Result<Vec<(CString, FileType)>> {
+        let mut entries = Vec::new();
         for entry in Dir::read_from(&self.fd)? {
             let entry = entry?;
             let name = entry.file_name();
             if name != c"." && name != c".." {
-                names.push(name.to_owned());
+                entries.push((name.to_owned(), entry.file_type()));
             }
         }
-        Ok(names)
+        Ok(entries)
     }
     /// Moves what lies at a name, a link itself included, to a name where nothing lies.
     pub(crate) fn rename(&self, name: &CStr, to: &Self, new: &CStr) -> io::Result<()> {

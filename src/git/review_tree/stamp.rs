@@ -5,7 +5,7 @@
 //! nobody can set. Whoever owns two files may exchange their blocks on ext4 and XFS, and all times
 //! stay. On a memory file system a page that was first read through a writable map is stored to
 //! without any trace. A second change within one tick of the clock shows nothing. So what counts is
-//! the SHA-256 of the bytes, taken down in this process's memory when the file was written or
+//! the sum of the bytes (`sum`), taken down in this process's memory when the file was written or
 //! proved; the stamp beside it is what an index holds, and finds rights that were changed.
 //!
 //! No process of the slot's last job may be alive (`ReviewTrees::distrust`): it could store through
@@ -14,6 +14,7 @@
 use rustix::fs::{FileType, RawMode, Stat};
 
 use super::content::Kind;
+use super::sum::Sum;
 
 /// A moment of a file system's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,9 +55,6 @@ impl From<&Stat> for Stamp {
         }
     }
 }
-
-/// The SHA-256 of a file's bytes, or of where a link leads.
-pub(super) type Sum = [u8; 32];
 
 /// What is known of an entry's file.
 #[derive(Debug, Clone)]

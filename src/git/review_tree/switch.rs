@@ -14,6 +14,7 @@ use super::folder::Folder;
 use super::own_git::OwnGit;
 use super::root::{Places, Root};
 use super::stamp::Known;
+use super::sum::SumKey;
 use super::walk::{Odd, walk};
 use super::write::{Writer, remove_gone};
 use super::{Error, Record, ReviewTrees, locked, nothing_left};
@@ -49,11 +50,11 @@ impl ReviewTrees {
         remove_gone(&folders.tree, &content, &record.content, &gone)?;
         let mut folders = folders;
         for _ in 0..LOOKS {
-            let complete = self.complete(tree, &content, known, &folders.tree)?;
+            let complete = self.complete(tree, &content, known, record.key, &folders.tree)?;
             let seen = walk(&content, folders.tree, Odd::Removed, |found| {
                 let known = complete.get(found.entry);
                 let known = known.ok_or_else(|| Error::Doubt("one entry too many".to_owned()))?;
-                Ok((found.is_plain()? && found.holds(known)?).then_some(()))
+                Ok((found.is_plain()? && found.holds(known, record.key)?).then_some(()))
             })?;
             folders = root.open_slot(slot, &record.places)?;
             if !seen.removed && seen.said.iter().all(Option::is_some) {
@@ -75,6 +76,7 @@ impl ReviewTrees {
         tree: &Oid,
         content: &Content,
         mut known: Vec<Option<Known>>,
+        key: SumKey,
         folder: &Folder,
     ) -> Result<Vec<Known>, Error> {
         let entries = content.entries();
@@ -91,7 +93,7 @@ impl ReviewTrees {
             };
             let ids = objects(some.iter().map(|number| &entries[*number]));
             blobs.fetch(&self.git, self.store.git_dir(), self.format, &ids)?;
-            let mut writer = Writer::new(content, &blobs, self.format, folder);
+            let mut writer = Writer::new(content, &blobs, self.format, key, folder);
             for number in some {
                 known[*number] = Some(writer.write(&entries[*number])?);
             }
@@ -109,12 +111,13 @@ impl ReviewTrees {
         tree: &Oid,
     ) -> Result<Record, Error> {
         own.switch(tree)?;
+        let key = SumKey::random()?;
         let content = self.content(tree)?;
         let folders = root.open_slot(slot, places)?;
         let seen = walk(&content, folders.tree, Odd::Refused, |found| {
             let id = &content.entries()[found.entry].id;
             if found.is_plain()? {
-                found.take(self.format, id)
+                found.take(self.format, id, key)
             } else {
                 Ok(None)
             }
@@ -127,6 +130,7 @@ impl ReviewTrees {
             places: *places,
             seal: own.seal()?,
             content,
+            key,
             known,
         })
     }

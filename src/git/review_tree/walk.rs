@@ -3,16 +3,17 @@
 use std::ffi::{CStr, CString};
 use std::io;
 use std::num::NonZero;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
-use rustix::fs::{OFlags, Stat};
-use sha2::{Digest as _, Sha256};
+use rustix::fs::{FileType, OFlags, Stat};
 
 use super::blob_id::BlobId;
 use super::content::{Content, Id, Kind, Node, ROOT};
 use super::folder::{Folder, is_folder};
-use super::stamp::{Known, Stamp, Sum, is_as_checked_out};
+use super::stamp::{Known, Stamp, is_as_checked_out};
+use super::sum::SumKey;
 use super::{Error, locked};
 use crate::git::repository::ObjectFormat;
 
@@ -37,6 +38,8 @@ pub(super) struct Found<'a> {
     pub(super) name: &'a CStr,
     /// What the file system says of it.
     pub(super) stat: &'a Stat,
+    /// A file that could be opened, at its beginning.
+    file: Option<&'a OwnedFd>,
 }
 
 impl Found<'_> {
@@ -48,31 +51,36 @@ impl Found<'_> {
         Ok(is_as_checked_out(self.stat, self.kind))
     }
     /// Whether it is what is known, by its stamp and its bytes.
-    pub(super) fn holds(&self, known: &Known) -> Result<bool, Error> {
+    pub(super) fn holds(&self, known: &Known, key: SumKey) -> Result<bool, Error> {
         match known.sum {
             // Of an empty folder there is nothing to know.
             None => Ok(self.kind == Kind::Submodule),
             Some(_) if known.stamp != Stamp::from(self.stat) => Ok(false),
             Some(sum) => {
-                let mut hasher = Sha256::new();
-                self.read(|bytes| hasher.update(bytes))?;
-                Ok(Sum::from(hasher.finalize()) == sum)
+                let mut summing = key.begin();
+                self.read(|bytes| summing.update(bytes))?;
+                Ok(summing.finish() == sum)
             }
         }
     }
     /// Takes it down, if its bytes are those that an object id stands for.
-    pub(super) fn take(&self, format: ObjectFormat, id: &Id) -> Result<Option<Known>, Error> {
+    pub(super) fn take(
+        &self,
+        format: ObjectFormat,
+        id: &Id,
+        key: SumKey,
+    ) -> Result<Option<Known>, Error> {
         let stamp = Stamp::from(self.stat);
         if self.kind == Kind::Submodule {
             return Ok(Some(Known { stamp, sum: None }));
         }
         let length = u64::try_from(stamp.size).unwrap_or(u64::MAX);
-        let (mut blob, mut hasher) = (BlobId::new(format, length), Sha256::new());
+        let (mut blob, mut summing) = (BlobId::new(format, length), key.begin());
         self.read(|bytes| {
             blob.update(bytes);
-            hasher.update(bytes);
+            summing.update(bytes);
         })?;
-        let sum = Some(hasher.finalize().into());
+        let sum = Some(summing.finish());
         Ok(blob.is(id).then_some(Known { stamp, sum }))
     }
     /// Shows all its bytes, those of where a link leads.
@@ -82,19 +90,35 @@ impl Found<'_> {
             show(&folder.read_link(name)?);
             return Ok(());
         }
-        // Should it be a pipe by now, opening it must not wait.
-        let file = folder.open_file(name, OFlags::RDONLY | OFlags::NONBLOCK)?;
-        let mut buffer = Vec::with_capacity(1 << 15);
+        let opened;
+        let file = if let Some(file) = self.file {
+            file
+        } else {
+            opened = folder.open_file(name, TO_READ)?;
+            &opened
+        };
+        let mut left = usize::try_from(self.stat.st_size).unwrap_or(usize::MAX);
+        let mut buffer = Vec::with_capacity(PIECE);
         loop {
             let spare = rustix::buffer::spare_capacity(&mut buffer);
-            match rustix::io::read(&file, spare).map_err(io::Error::from)? {
-                0 => return Ok(()),
-                _ => show(&buffer),
+            let length = rustix::io::read(file, spare).map_err(io::Error::from)?;
+            show(&buffer);
+            left = left.saturating_sub(length);
+            // A file that gives less than it is asked for has come to its end, where its length says
+            // so too.
+            if length == 0 || (left == 0 && length < PIECE) {
+                return Ok(());
             }
             buffer.clear();
         }
     }
 }
+
+/// Should it be a pipe by now, opening it must not wait.
+const TO_READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
+
+/// Bytes of a file that are read at once: most files whole.
+const PIECE: usize = 1 << 16;
 
 /// What a look at a tree found.
 #[derive(Debug)]
@@ -263,13 +287,26 @@ impl<F> Walk<'_, F> {
         F: Fn(&Found<'_>) -> Result<Option<T>, Error>,
     {
         let mut more = Vec::new();
-        for name in folder.names()? {
+        for (name, kind) in folder.entries()? {
             let doubt = |what| Error::doubt(&self.content.shown(number, name.to_bytes()), what);
-            let stat = folder.stat(&name)?.ok_or_else(|| doubt("vanished"))?;
+            let node = self.content.find(number, name.to_bytes());
+            // To ask an open file costs a tenth of asking by name. One that cannot be opened is shown
+            // as it lies there.
+            let is_wanted = matches!(node, Some(Node::Entry(_)));
+            let file = if is_wanted && kind == FileType::RegularFile {
+                folder.open_file(&name, TO_READ).ok()
+            } else {
+                None
+            };
+            let stat = match &file {
+                Some(file) => Some(rustix::fs::fstat(file).map_err(io::Error::from)?),
+                None => folder.stat(&name)?,
+            };
+            let stat = stat.ok_or_else(|| doubt("vanished"))?;
             if !folder.shares_device(&stat) {
                 return Err(doubt("lies on another file system"));
             }
-            let what = match self.content.find(number, name.to_bytes()) {
+            let what = match node {
                 Some(Node::Folder(number)) if is_folder(&stat) => {
                     let parent = Arc::clone(folder);
                     more.push(Task::Below {
@@ -287,6 +324,7 @@ impl<F> Walk<'_, F> {
                         folder,
                         name: &name,
                         stat: &stat,
+                        file: file.as_ref(),
                     })?;
                     what.map(|what| (entry, what))
                 }

@@ -8,13 +8,13 @@ use std::ffi::{CStr, CString};
 use std::io;
 
 use rustix::fs::{Mode, Stat};
-use sha2::{Digest as _, Sha256};
 
 use super::blob_id::BlobId;
 use super::blobs::{Blobs, Bytes};
 use super::content::{Content, Entry, Kind, Node, ROOT};
 use super::folder::{Folder, is_folder};
-use super::stamp::{Known, Stamp, Sum, is_as_checked_out};
+use super::stamp::{Known, Stamp, is_as_checked_out};
+use super::sum::SumKey;
 use super::{Error, c_bytes, nothing_left};
 use crate::domain::path::RepoPath;
 use crate::git::repository::ObjectFormat;
@@ -25,6 +25,7 @@ pub(super) struct Writer<'a> {
     pub(super) content: &'a Content,
     pub(super) blobs: &'a Blobs,
     format: ObjectFormat,
+    key: SumKey,
     tree: &'a Folder,
     /// The folders around the last entry, each with the length of its path.
     around: Vec<(Vec<u8>, Folder)>,
@@ -36,12 +37,14 @@ impl<'a> Writer<'a> {
         content: &'a Content,
         blobs: &'a Blobs,
         format: ObjectFormat,
+        key: SumKey,
         tree: &'a Folder,
     ) -> Self {
         Self {
             content,
             blobs,
             format,
+            key,
             tree,
             around: Vec::new(),
         }
@@ -51,6 +54,7 @@ impl<'a> Writer<'a> {
     pub(super) fn write(&mut self, entry: &Entry) -> Result<Known, Error> {
         let path = self.content.path(entry);
         let (content, blobs, format) = (self.content, self.blobs, self.format);
+        let mut summing = self.key.begin();
         let doubt = |what| Error::doubt(&RepoPath::new(content.path(entry)), what);
         let (folder, name) = self.folder(path)?;
         cleared(folder, &name)?;
@@ -63,10 +67,10 @@ impl<'a> Writer<'a> {
             });
         }
         let bytes = blobs.find(&entry.id)?;
-        let (mut blob, mut hasher) = (BlobId::new(format, bytes.length), Sha256::new());
+        let mut blob = BlobId::new(format, bytes.length);
         let mut went_by = |piece: &[u8]| {
             blob.update(piece);
-            hasher.update(piece);
+            summing.update(piece);
         };
         let stat = if entry.kind == Kind::Link {
             let target = whole(blobs, bytes)?;
@@ -95,7 +99,7 @@ impl<'a> Writer<'a> {
         }
         Ok(Known {
             stamp: Stamp::from(&stat),
-            sum: Some(Sum::from(hasher.finalize())),
+            sum: Some(summing.finish()),
         })
     }
 
