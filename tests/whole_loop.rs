@@ -30,6 +30,8 @@ mod overruled;
 mod plan_file;
 #[path = "whole_loop/planned.rs"]
 mod planned;
+#[path = "whole_loop/reserve.rs"]
+mod reserve;
 #[path = "whole_loop/rounds.rs"]
 mod rounds;
 #[path = "whole_loop/self_review.rs"]
