@@ -23,6 +23,8 @@ mod confined;
 mod damage;
 #[path = "main_job/disk.rs"]
 mod disk;
+#[path = "main_job/elsewhere.rs"]
+mod elsewhere;
 #[path = "main_job/env_and_remote.rs"]
 mod env_and_remote;
 #[path = "main_job/false_pass.rs"]

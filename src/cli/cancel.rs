@@ -8,9 +8,7 @@ use crate::cli::environment::Environment;
 use crate::cli::history::{History, ReadRun};
 use crate::cli::locate::locate;
 use crate::cli::output;
-use crate::cli::resume::{
-    choose, history, in_a_while, is_over, name_differences, outside_of_jobs, spec_of,
-};
+use crate::cli::resume::{choose, history, in_a_while, is_over, outside_of_jobs, spec_of};
 use crate::cli::running::Teller;
 use crate::domain::code::Code;
 use crate::domain::end::End;
@@ -44,7 +42,7 @@ pub(crate) fn run(
     let state = StateFolder::find(&place.source.common_dir)?;
     let history = history(state.as_ref(), &place, format);
     let run = choose(&history, args.run.as_deref())?;
-    name_differences(&spec_of(&history.read(run)?)?, &place);
+    history.name_differences(&spec_of(&history.read(run)?)?);
     let read = in_a_while(cancelled(&history, run, environment))??;
     if !is_cancelled(&read) {
         return Err(is_over(&read));

@@ -6,9 +6,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::cli::args::Format;
+use crate::cli::output;
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
+use crate::domain::run_spec::RunSpec;
 use crate::domain::summary::{RunState, Summary};
 use crate::domain::time::Timestamp;
 use crate::engine::State;
@@ -24,6 +26,8 @@ pub struct History<'a> {
     pub state: Option<&'a StateFolder>,
     /// The source root (canonical) whose newest run is meant when none is named.
     pub source_root: Option<&'a Path>,
+    /// The control root of the place where the command was started.
+    pub control_root: Option<&'a Path>,
     /// How output is written.
     pub format: Format,
     /// Now, for spans of what still goes on.
@@ -86,6 +90,25 @@ impl History<'_> {
             Some(source) => unknown(format!("no run of {source} can be read")),
             None => unknown("no run can be read"),
         })
+    }
+    /// Says where a run belongs when that is not here: what the run has stored wins, and the difference
+    /// is told (row M-193).
+    pub fn name_differences(&self, spec: &RunSpec) {
+        let differs = |theirs: &str, here: Option<&Path>| {
+            here.filter(|here| Path::new(theirs) != *here)
+                .map(|here| here.display().to_string())
+        };
+        let (run, theirs) = (spec.loop_id, &spec.source_root);
+        if let Some(here) = differs(theirs, self.source_root) {
+            output::note(&format!("run {run} is about {theirs}, not about {here}"));
+        }
+        let theirs = &spec.control_root;
+        if let Some(here) = differs(theirs, self.control_root) {
+            let that = format!("that of this folder is {here}");
+            output::note(&format!(
+                "run {run} keeps its control root {theirs}; {that}"
+            ));
+        }
     }
     /// Reads a run.
     pub fn read(&self, run: LoopId) -> Result<ReadRun, Failure> {

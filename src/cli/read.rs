@@ -23,6 +23,7 @@ pub(crate) fn with_history(
     let history = History {
         state: state.as_ref(),
         source_root: Some(&source.source_root),
+        control_root: Some(&source.control_root),
         format,
         now: clock::now(),
     };

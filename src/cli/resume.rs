@@ -55,7 +55,7 @@ pub(crate) fn run(
     if read.summary.end.is_some() {
         return Err(is_over(&read));
     }
-    name_differences(&spec, &place);
+    history.name_differences(&spec);
     name_parking(&read, allowed.wait);
     let repository = own_repository(&place.git, &spec)?;
     let lock = RunLock::acquire(state_folder, &repository.source_root, run)?;
@@ -120,6 +120,7 @@ pub(super) fn history<'a>(
     History {
         state,
         source_root: Some(&place.source.source_root),
+        control_root: Some(&place.source.control_root),
         format,
         now: clock::now(),
     }
@@ -164,24 +165,6 @@ pub(super) fn is_over(read: &ReadRun) -> Failure {
     let message = format!("run {} is over: {how}", read.run);
     let run = read.run.to_string();
     Failure::new(Code::RunIsOver, message).next(["run-loop", "show", &run])
-}
-
-/// Says where the run belongs when that is not where the command was started (row M-193: what the
-/// run has stored wins, and the difference is told).
-pub(super) fn name_differences(spec: &RunSpec, place: &Place) {
-    let here = &place.source;
-    if Path::new(&spec.source_root) != here.source_root {
-        let (run, theirs) = (spec.loop_id, &spec.source_root);
-        let here = here.source_root.display();
-        output::note(&format!("run {run} is about {theirs}, not about {here}"));
-    }
-    if Path::new(&spec.control_root) != here.control_root {
-        let (run, theirs) = (spec.loop_id, &spec.control_root);
-        let here = here.control_root.display();
-        let text =
-            format!("run {run} keeps its control root {theirs}; that of this folder is {here}");
-        output::note(&text);
-    }
 }
 
 /// Says so where a run is taken up before the limit is lifted that it was parked on.

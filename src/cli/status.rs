@@ -15,6 +15,9 @@ use crate::report::{jobs, text, time};
 /// Tells how a run stands. Only a living engine makes it "running" (scenario H09).
 pub fn run(args: &StatusArgs, history: &History<'_>, out: &mut dyn Write) -> Result<Exit, Failure> {
     let read = history.read(history.choose(args.run.as_deref())?)?;
+    if let Some(spec) = &read.summary.spec {
+        history.name_differences(spec);
+    }
     let report = read.report();
     let text = match history.format {
         Format::Human => human(&report, &read, history),

@@ -24,6 +24,7 @@ fn history(place: &Place, format: Format) -> History<'_> {
     History {
         state: Some(&place.state),
         source_root: Some(Path::new(SOURCE)),
+        control_root: None,
         format,
         now: stamp(90).at,
     }

@@ -1,0 +1,55 @@
+//! Commands about a run that are started where another control root is (row M-193).
+
+use std::path::{Path, PathBuf};
+
+use crate::support::agents::{Point, ScriptedAgent};
+use crate::support::bench::{Bench, Ran};
+
+/// Issue 4.8: `status`, `resume` and `cancel` go by what the run has stored, and name what differs. A
+/// bare repository has no main working tree, so each of its working trees is a control root.
+#[test]
+fn a_run_keeps_its_roots_wherever_a_command_is_started() {
+    let bench = Bench::new();
+    let point = Point::new(&bench.repo.beside("agents"), "ready");
+    let turns = [ScriptedAgent::hangs_at(&point), ScriptedAgent::passing()];
+    let agent = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
+    let bench = bench.reviewer("ann", &agent).ready();
+    let worktree = |branch: &str| -> PathBuf {
+        let path = bench.repo.beside(&format!("of-{branch}"));
+        let shown = path.to_str().unwrap();
+        bench.repo.git(&["worktree", "add", "-q", shown, branch]);
+        std::fs::canonicalize(path).unwrap()
+    };
+    bench.repo.git(&["config", "core.bare", "true"]);
+    let (here, elsewhere) = (worktree("feature"), worktree("main"));
+    let run = |folder: &Path, args: &[&str]| {
+        let output = bench.command(args).current_dir(folder).output();
+        Ran::of(&output.unwrap())
+    };
+    let mut engine = bench.command(&["--base", "main", "--review-only"]);
+    let mut engine = engine.current_dir(&here).spawn().unwrap();
+    point.reached();
+    engine.kill().unwrap();
+    engine.wait().unwrap();
+    let shown = run(&here, &["status", "--format", "json"]);
+    let shown: serde_json::Value = serde_json::from_str(&shown.ends(0).stdout).unwrap();
+    let id = shown["run"].as_str().unwrap().to_owned();
+    let names = |ran: &Ran| {
+        let root = format!("control root {}; that", here.display());
+        let source = format!("is about {}, not", here.display());
+        let told = [root, source].map(|text| ran.stderr.contains(&text));
+        assert_eq!(told[0], told[1], "{}", ran.stderr);
+        told[0]
+    };
+    let status = |folder: &Path| run(folder, &["status", &id, "--format", "json"]);
+    assert!(!names(&status(&here)));
+    let told = status(&elsewhere);
+    assert!(names(&told));
+    // Data are data.
+    serde_json::from_str::<serde_json::Value>(&told.ends(0).stdout).unwrap();
+    assert!(names(run(&elsewhere, &["resume", &id]).ends(0)));
+    assert!(here.join(".agents/reports/approvals").exists());
+    assert!(!elsewhere.join(".agents").exists());
+    assert!(names(run(&elsewhere, &["cancel", &id]).ends(3)));
+    run(&here, &["gate", "--base", "main", "--head", "feature"]).ends(0);
+}
