@@ -5,6 +5,7 @@ mod contract;
 mod inbox;
 mod journal;
 mod promoted;
+mod streams;
 
 /// A target.
 #[derive(Clone, Copy)]
@@ -17,11 +18,12 @@ pub struct Target {
     pub run: fn(&[u8]),
 }
 
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     contract::TARGET,
     journal::TARGET,
     promoted::SIDECAR,
     promoted::MANIFEST,
     config::TARGET,
     inbox::TARGET,
+    streams::TARGET,
 ];
