@@ -138,6 +138,55 @@ mod tests {
         }
     }
 
+    /// Issue 4.7: what a program tells of a limit is believed for 60 s to 7 days.
+    #[test]
+    fn a_limit_is_believed_within_bounds() {
+        let met = Timestamp::from_millis(1_800_000_000_000);
+        let week = 604_800;
+        let at = |seconds: i64| {
+            let at = Timestamp::from_millis(met.as_millis() + seconds * 1000);
+            Reset::At { at }
+        };
+        let after = |seconds| Reset::In { seconds };
+        for (told, waits) in [
+            (after(0), 60),
+            (after(59), 60),
+            (after(61), 61),
+            (after(week), week),
+            (after(week + 1), week),
+            (after(u64::MAX), week),
+            (at(-86_400), 60),
+            (at(0), 60),
+            (at(7200), 7200),
+            (at(31_536_000), week),
+        ] {
+            for before in [0, 30] {
+                let until = lifted_after(Some(told), met, before);
+                assert_eq!(until, met.plus_seconds(waits), "{told:?}");
+            }
+        }
+    }
+
+    /// Issue 4.7: where nothing is told each wait is twice as long as the last one, up to an hour.
+    #[test]
+    fn a_wait_of_nobodys_grows_up_to_an_hour() {
+        let met = Timestamp::from_millis(1_800_000_000_000);
+        for (before, waits) in [
+            (0, 300),
+            (1, 600),
+            (2, 1200),
+            (3, 2400),
+            (4, 3600),
+            (5, 3600),
+            (63, 3600),
+            (64, 3600),
+            (u32::MAX, 3600),
+        ] {
+            let until = lifted_after(None, met, before);
+            assert_eq!(until, met.plus_seconds(waits), "{before}");
+        }
+    }
+
     #[test]
     fn the_cap_of_a_role_lowers_a_budget_and_never_raises_it() {
         let limits = Limits {
