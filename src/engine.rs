@@ -9,6 +9,7 @@
 //! [`State::is_winding_up`] tells it to stop what is under way. Laws: `tests/engine.rs`.
 
 mod advance;
+mod blocked;
 mod budget;
 mod delegation;
 mod ending;
@@ -27,6 +28,7 @@ mod weigh;
 mod work;
 
 pub use advance::advance;
+pub use blocked::Blocked;
 pub use budget::Budget;
 pub use delegation::{DelegationRecord, JobStatus, Root};
 pub use fold::fold;

@@ -36,3 +36,5 @@ mod reviewed;
 mod sample;
 #[path = "store/scale.rs"]
 mod scale;
+#[path = "store/stalls.rs"]
+mod stalls;

@@ -135,6 +135,7 @@ fn read(entries: &[Entry]) -> (Dead, Option<String>) {
             | Event::JobRequested { .. }
             | Event::JobClosed { .. }
             | Event::JobSilent { .. }
+            | Event::JobHeard { .. }
             | Event::WaitEnded { .. }
             | Event::EffectDone { .. }
             | Event::ReviewOpened { .. }

@@ -86,6 +86,17 @@ pub enum Event {
         /// Which attempt.
         attempt: u32,
     },
+    /// Input: a dispatch that was silent, or that waited on a question, printed something again.
+    JobHeard {
+        /// When, and its randomness.
+        stamp: Stamp,
+        /// The job, of the loop or delegated.
+        job: JobId,
+        /// Which attempt.
+        attempt: u32,
+        /// Whether it goes on after a question.
+        answered: bool,
+    },
     /// A delegated job was closed by how its dispatch ended, or by the run itself.
     JobClosed {
         /// The job.

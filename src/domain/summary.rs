@@ -150,6 +150,7 @@ impl Summary {
             | Event::JobRequested { .. }
             | Event::JobClosed { .. }
             | Event::JobSilent { .. }
+            | Event::JobHeard { .. }
             | Event::CostUntold { .. }
             | Event::RunParking { .. }
             | Event::SlotLimited { .. }

@@ -7,6 +7,7 @@ use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::{Ended, Job};
 use crate::domain::job_view::{self, JobView};
 use crate::domain::time::Timestamp;
+use crate::engine::blocked::Blocked;
 use crate::engine::session;
 use crate::engine::state::{JobRecord, State};
 
@@ -24,7 +25,7 @@ pub struct DelegationRecord {
     /// How the newest dispatch was closed. What comes later changes nothing.
     pub closed: Option<Closed>,
     /// What the newest dispatch waits for, where it said that it needs a permission.
-    pub blocked: Option<String>,
+    pub blocked: Blocked,
     /// How often a limit of its provider ended a dispatch.
     pub limited: u32,
     /// When such a limit is lifted.
@@ -52,7 +53,7 @@ impl DelegationRecord {
             submitted_at,
             dispatches: Vec::new(),
             closed: None,
-            blocked: None,
+            blocked: Blocked::default(),
             limited: 0,
             limited_until: None,
             judged: 0,
@@ -122,6 +123,11 @@ impl DelegationRecord {
         let until = self.limited_until?;
         (self.status() == JobStatus::Pending).then(|| format!("{LIMITED}: until {until}"))
     }
+    /// The question that it waits on; what is over waits on none.
+    fn waits_on(&self) -> Option<String> {
+        self.under_way()?;
+        self.blocked.question().map(str::to_owned)
+    }
     /// What is told of it.
     #[must_use]
     pub fn view(&self, run: LoopId) -> JobView {
@@ -142,7 +148,7 @@ impl DelegationRecord {
             over: !self.is_open(),
             attempt: self.newest().map_or(0, |newest| newest.attempt),
             budget: self.submission.budget,
-            blocked: self.blocked.clone(),
+            blocked: self.waits_on(),
             submitted_at: self.submitted_at,
             report: report.map(|stored| stored.sha256.to_string()),
         }

@@ -49,6 +49,18 @@ pub fn fold(state: &mut State, event: &Event) {
             state.stamp = Some(*stamp);
             state.silent.insert((*job, *attempt));
         }
+        Event::JobHeard {
+            stamp,
+            job,
+            attempt,
+            answered,
+        } => {
+            state.stamp = Some(*stamp);
+            state.silent.remove(&(*job, *attempt));
+            if *answered {
+                delegation::answered(state, *job);
+            }
+        }
         Event::WaitEnded { effect, .. } => drop(state.open.remove(effect)),
         Event::JobClosed { job, closed } => delegation::close(state, *job, closed.clone()),
         Event::RunResumed {

@@ -43,6 +43,15 @@ pub enum InputKind {
         /// Which attempt.
         attempt: u32,
     },
+    /// A dispatch printed something, or said that it makes progress.
+    Heard {
+        /// Its job.
+        job: JobId,
+        /// Which attempt.
+        attempt: u32,
+        /// The number of the question that it went on after.
+        question: Option<u32>,
+    },
     /// Somebody asks for something about delegated jobs.
     Job {
         /// The message that asks.

@@ -1,6 +1,7 @@
 //! Recording inputs: one file per kind. Each says when its input no longer means anything.
 
 mod done;
+mod heard;
 mod job;
 mod resume;
 mod silent;
@@ -19,6 +20,11 @@ pub(super) fn record(state: &State, input: Input) -> Option<Event> {
         InputKind::Resume { allowed, ran } => resume::record(state, stamp, allowed, ran),
         InputKind::Stop { cause, message } => stop::record(state, stamp, cause, message),
         InputKind::Silent { job, attempt } => silent::record(state, stamp, job, attempt),
+        InputKind::Heard {
+            job,
+            attempt,
+            question,
+        } => heard::record(state, stamp, job, attempt, question),
         InputKind::Job {
             message,
             from,

@@ -18,6 +18,7 @@ use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::domain::time::{Stamp, Timestamp};
 use crate::domain::work::Work;
+use crate::engine::blocked::Blocked;
 use crate::engine::budget::Budget;
 use crate::engine::delegation::DelegationRecord;
 use crate::engine::ledger::Bar;
@@ -50,10 +51,10 @@ pub struct State {
     pub awaited: BTreeSet<JobId>,
     /// How many effects had been requested when the engine of now took the run up.
     pub inherited: u64,
-    /// Dispatches that were silent for long: told once.
+    /// Dispatches that are silent for long: told once, until they print something again.
     pub silent: BTreeSet<(JobId, u32)>,
     /// The loop's own jobs that said that they wait for a permission, and for what.
-    pub blocked: BTreeMap<JobId, String>,
+    pub blocked: BTreeMap<JobId, Blocked>,
     /// Review trees that are open.
     pub trees: BTreeMap<SlotName, ReviewTree>,
     /// The ledger.
@@ -288,6 +289,12 @@ impl State {
     #[must_use]
     pub fn is_inherited(&self, effect: EffectId) -> bool {
         effect.0 <= self.inherited
+    }
+    /// What a job asked for, of the loop or delegated, where it asked for anything.
+    #[must_use]
+    pub fn blocked_of(&self, job: JobId) -> Option<&Blocked> {
+        let delegated = self.delegations.get(&job).map(|record| &record.blocked);
+        delegated.or_else(|| self.blocked.get(&job))
     }
     /// Whether such a wait is under way.
     #[must_use]

@@ -155,7 +155,7 @@ fn signalled(state: &State, of: &Fence, signal: Signal, detail: &str) -> Result<
         under_way(state, of)?;
         return match signal {
             Signal::Started | Signal::Progress => Ok(Weight::Activity),
-            Signal::PermissionRequired => Ok(once(state.blocked.contains_key(&job))),
+            Signal::PermissionRequired => Ok(question(state, job, detail)),
             Signal::Completed | Signal::Error => Err(Refusal::OfLoop(job)),
         };
     }
@@ -177,13 +177,19 @@ fn signalled(state: &State, of: &Fence, signal: Signal, detail: &str) -> Result<
         Signal::Started | Signal::Progress => Weight::Activity,
         // What was asked for in a form is done when it has that form, whatever is said of it.
         Signal::Completed if record.submission.schema.is_some() => Weight::Activity,
-        Signal::PermissionRequired => once(record.blocked.is_some()),
+        Signal::PermissionRequired => question(state, job, detail),
         Signal::Completed | Signal::Error => Weight::New,
     })
 }
 
-fn once(known: bool) -> Weight {
-    if known { Weight::Repeat } else { Weight::New }
+/// A question is relayed once while it is waited on; another one is another one.
+fn question(state: &State, job: JobId, asked: &str) -> Weight {
+    let blocked = state.blocked_of(job);
+    if blocked.is_none_or(|blocked| blocked.is_news(asked)) {
+        Weight::New
+    } else {
+        Weight::Repeat
+    }
 }
 
 fn is_said_again(closed: &Closed, signal: Signal, detail: &str) -> bool {

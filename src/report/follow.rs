@@ -90,6 +90,13 @@ impl Follower {
                     stalled: "idle",
                 },
             ),
+            Event::JobHeard { job, attempt, .. } => (
+                About::default(),
+                Kind::JobResumed {
+                    job: *job,
+                    attempt: *attempt,
+                },
+            ),
             Event::WaitEnded { again, .. } => {
                 let (in_time, again) = (!again, *again);
                 (About::default(), Kind::WaitEnded { in_time, again })

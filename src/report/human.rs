@@ -61,6 +61,7 @@ fn say(event: &PublicEvent) -> Option<String> {
         | Kind::JobClosed { .. }
         | Kind::WaitEnded { .. }
         | Kind::JobStalled { .. }
+        | Kind::JobResumed { .. }
         | Kind::JobRedispatched { .. }) => delegated::say(kind)?,
         Kind::SlotRetried { reason, ending } => {
             let again = match *reason {

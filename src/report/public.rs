@@ -220,6 +220,13 @@ pub enum Kind {
         /// `idle`.
         stalled: &'static str,
     },
+    /// A dispatch that had stalled, or that waited on a permission, printed something again.
+    JobResumed {
+        /// The job, of the loop or delegated.
+        job: JobId,
+        /// Which attempt.
+        attempt: u32,
+    },
     /// Waiting for delegated jobs is over.
     WaitEnded {
         /// Whether they all ended in time; what did not is told to the reviewers.

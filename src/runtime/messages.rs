@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::contract::structured;
 use crate::domain::code::Code;
-use crate::domain::delegation::{Fence, JobRequest, Submission, detail};
+use crate::domain::delegation::{Fence, JobRequest, Signal, Submission, detail};
 use crate::domain::digest::Digest;
 use crate::domain::effect::Effect;
 use crate::domain::event::StopCause;
@@ -40,6 +40,8 @@ pub(super) struct Messages {
     unreadable: BTreeSet<String>,
     /// What was last written to outboxes.
     shown: BTreeMap<JobId, u64>,
+    /// What each dispatch said last.
+    said: BTreeMap<JobId, u64>,
 }
 
 /// An input, and the message that it came with.
@@ -67,7 +69,16 @@ impl Taken {
 }
 
 /// What a message about jobs is worth, seen before it is taken.
-pub(super) struct Weighed(Option<(Weight, Option<JobId>)>);
+pub(super) struct Weighed(Option<Worth>);
+
+struct Worth {
+    weight: Weight,
+    about: Option<JobId>,
+    /// What it says; the same said again is no progress.
+    said: u64,
+    /// Whether whoever says it waits.
+    waits: bool,
+}
 
 impl Messages {
     pub(super) fn new(rim: Arc<Rim>) -> Self {
@@ -76,6 +87,7 @@ impl Messages {
             told: BTreeSet::new(),
             unreadable: BTreeSet::new(),
             shown: BTreeMap::new(),
+            said: BTreeMap::new(),
         }
     }
 
@@ -290,10 +302,19 @@ impl Messages {
             JobRequest::Signal { of, .. } => Some(of.job),
             JobRequest::Cancel { job, .. } | JobRequest::Redispatch { job } => Some(*job),
         };
-        Weighed(Some((
-            weigh(state, *message, from.as_ref(), request),
+        let waits = matches!(
+            &**request,
+            JobRequest::Signal {
+                signal: Signal::PermissionRequired,
+                ..
+            }
+        );
+        Weighed(Some(Worth {
+            weight: weigh(state, *message, from.as_ref(), request),
             about,
-        )))
+            said: mark_of(format!("{request:?}").as_bytes()),
+            waits,
+        }))
     }
 
     /// Answers the message once what followed from it is durable, and removes it.
@@ -311,9 +332,15 @@ impl Messages {
             self.rim.inbox.done(letter.message);
             return;
         }
-        let Weighed(Some((weight, about))) = weighed else {
+        let Weighed(Some(worth)) = weighed else {
             return;
         };
+        if let Some(folder) = letter.place
+            && self.goes_on(folder, &worth)
+        {
+            self.active(state, folder);
+        }
+        let Worth { weight, about, .. } = worth;
         let result = match weight {
             Weight::New => match state.messages.get(&letter.message) {
                 Some(job) => Ok(*job),
@@ -324,17 +351,27 @@ impl Messages {
             }
             Weight::Refused(refusal) => Err(failure_of(&refusal)),
         };
-        match (&result, letter.place) {
-            (Err(failure), _) => {
-                observer.note(&format!("a message was refused: {}", failure.message));
-            }
-            (Ok(_), Some(folder)) => self.active(state, folder),
-            (Ok(_), None) => {}
+        if let Err(failure) = &result {
+            observer.note(&format!("a message was refused: {}", failure.message));
         }
         self.answer(state, letter.place, letter.message, result);
     }
 
-    /// Notes that a dispatch gave a sign of life: chatter is no fact of the run.
+    /// Whether a message says that its dispatch makes progress. What was said before shows that it is
+    /// alive, a question that it waits.
+    fn goes_on(&mut self, folder: JobId, worth: &Worth) -> bool {
+        let granted = match worth.weight {
+            Weight::New | Weight::Activity => true,
+            Weight::Repeat | Weight::Refused(_) => false,
+        };
+        let known = self.said.get(&folder) == Some(&worth.said);
+        if granted {
+            self.said.insert(folder, worth.said);
+        }
+        granted && !known && !worth.waits
+    }
+
+    /// Notes that a dispatch makes progress: chatter is no fact of the run.
     fn active(&self, state: &State, folder: JobId) {
         let Some(run) = state.run.as_ref().map(|run| run.loop_id) else {
             return;

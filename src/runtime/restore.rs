@@ -55,6 +55,7 @@ fn named_by(event: &Event) -> Vec<&Stored> {
         | Event::StopRequested { .. }
         | Event::JobClosed { .. }
         | Event::JobSilent { .. }
+        | Event::JobHeard { .. }
         | Event::WaitEnded { .. }
         | Event::RoundOpened { .. }
         | Event::EffectRequested { .. }
@@ -185,6 +186,7 @@ fn recorded(
             | Event::JobRequested { .. }
             | Event::JobClosed { .. }
             | Event::JobSilent { .. }
+            | Event::JobHeard { .. }
             | Event::WaitEnded { .. }
             | Event::RoundOpened { .. }
             | Event::ReviewOpened { .. }

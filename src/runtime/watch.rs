@@ -1,5 +1,5 @@
-//! Silence: which dispatches have printed nothing for long. It is told once and ends nothing: only
-//! the budget closes a job, and a job that is alive may still make no progress.
+//! Silence: which dispatches have printed nothing for long, and which go on after it. It is told once
+//! and ends nothing: only the budget closes a job, and a job that is alive may still make no progress.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
 use crate::domain::id::JobId;
-use crate::engine::{InputKind, State};
+use crate::engine::{Blocked, InputKind, State};
 use crate::runtime::messages::{ACTIVITY, under_way};
 use crate::runtime::rim::Rim;
 
@@ -25,7 +25,25 @@ type Mark = [Option<(u64, SystemTime)>; 3];
 pub(super) struct Watch {
     rim: Arc<Rim>,
     next: Instant,
-    seen: BTreeMap<JobId, (Mark, Instant)>,
+    seen: BTreeMap<JobId, Seen>,
+}
+
+/// What the last look at a dispatch found.
+struct Seen {
+    mark: Mark,
+    since: Instant,
+    question: Option<u32>,
+}
+
+/// What a look at a dispatch tells.
+#[derive(Debug, PartialEq, Eq)]
+enum Sign {
+    /// It printed something since the last look; after which question, if it had one by then.
+    Heard { question: Option<u32> },
+    /// It has printed nothing for long.
+    Silent,
+    /// Neither.
+    Quiet,
 }
 
 impl Watch {
@@ -36,7 +54,8 @@ impl Watch {
             seen: BTreeMap::new(),
         }
     }
-    /// The dispatches that were silent for long, each as an input; the engine tells it once.
+    /// The dispatches that were silent for long, and those that go on, each as an input; the engine
+    /// tells what is news.
     pub(super) fn look(&mut self, state: &State, now: Instant) -> Vec<InputKind> {
         if now < self.next {
             return Vec::new();
@@ -48,26 +67,57 @@ impl Watch {
         let running = under_way(state);
         self.seen
             .retain(|folder, _| running.iter().any(|(_, known)| known == folder));
-        let mut silent = Vec::new();
+        let mut inputs = Vec::new();
         for (job, folder) in running {
             let mark = mark(&self.rim.capture_folder(run, folder));
             // A person, or `checks`, whose commands have folders of their own.
             if mark.iter().all(Option::is_none) {
                 continue;
             }
-            let seen = self.seen.entry(folder).or_insert((mark, now));
-            if seen.0 != mark {
-                *seen = (mark, now);
-            }
-            // The clock of silence stands still while the machine sleeps.
-            if now.duration_since(seen.1) >= SILENCE
-                && let Some(fence) = state.fence_of(job)
-            {
-                let attempt = fence.attempt;
-                silent.push(InputKind::Silent { job, attempt });
+            let Some(attempt) = state.fence_of(job).map(|fence| fence.attempt) else {
+                continue;
+            };
+            let question = state.blocked_of(job).and_then(Blocked::number);
+            let seen = self
+                .seen
+                .entry(folder)
+                .or_insert_with(|| Seen::new(mark, question, now));
+            match seen.again(mark, question, now) {
+                Sign::Heard { question } => inputs.push(InputKind::Heard {
+                    job,
+                    attempt,
+                    question,
+                }),
+                Sign::Silent => inputs.push(InputKind::Silent { job, attempt }),
+                Sign::Quiet => {}
             }
         }
-        silent
+        inputs
+    }
+}
+
+impl Seen {
+    fn new(mark: Mark, question: Option<u32>, now: Instant) -> Self {
+        Self {
+            mark,
+            since: now,
+            question,
+        }
+    }
+    /// Looks again. The clock of silence stands still while the machine sleeps.
+    fn again(&mut self, mark: Mark, question: Option<u32>, now: Instant) -> Sign {
+        // What was printed between two looks may have come before a question that came between them.
+        let after = question.filter(|_| self.question == question);
+        self.question = question;
+        if self.mark != mark {
+            (self.mark, self.since) = (mark, now);
+            return Sign::Heard { question: after };
+        }
+        if now.duration_since(self.since) >= SILENCE {
+            Sign::Silent
+        } else {
+            Sign::Quiet
+        }
     }
 }
 
@@ -76,4 +126,47 @@ fn mark(capture: &Path) -> Mark {
         let file = fs_err::symlink_metadata(capture.join(name)).ok()?;
         Some((file.len(), file.modified().ok()?))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(bytes: u64) -> Mark {
+        [Some((bytes, SystemTime::UNIX_EPOCH)), None, None]
+    }
+
+    /// Issue 4.6: what is printed renews the clock of silence, and nothing else does.
+    #[test]
+    fn a_silence_is_told_from_ten_minutes_on() {
+        let start = Instant::now();
+        let mut seen = Seen::new(printed(1), None, start);
+        let mut look = |bytes, seconds| {
+            let now = start + Duration::from_secs(seconds);
+            seen.again(printed(bytes), None, now)
+        };
+        let heard = || Sign::Heard { question: None };
+        assert_eq!(look(1, 599), Sign::Quiet);
+        assert_eq!(look(1, 600), Sign::Silent);
+        assert_eq!(look(1, 610), Sign::Silent);
+        assert_eq!(look(2, 620), heard());
+        assert_eq!(look(2, 1219), Sign::Quiet);
+        assert_eq!(look(2, 1220), Sign::Silent);
+    }
+
+    /// Issue 4.6: it goes on after a question where something is printed after the look that found it.
+    #[test]
+    fn what_was_printed_before_a_question_is_no_answer() {
+        let now = Instant::now();
+        let mut seen = Seen::new(printed(1), None, now);
+        let mut look = |bytes, question| seen.again(printed(bytes), question, now);
+        let heard = |question| Sign::Heard { question };
+        assert_eq!(look(2, Some(1)), heard(None));
+        assert_eq!(look(2, Some(1)), Sign::Quiet);
+        assert_eq!(look(3, Some(1)), heard(Some(1)));
+        // Another question meanwhile.
+        assert_eq!(look(4, Some(2)), heard(None));
+        assert_eq!(look(5, Some(2)), heard(Some(2)));
+        assert_eq!(look(6, None), heard(None));
+    }
 }

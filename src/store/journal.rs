@@ -296,6 +296,7 @@ fn stamped(event: &Event) -> Option<Timestamp> {
         | Event::StopRequested { stamp, .. }
         | Event::JobRequested { stamp, .. }
         | Event::JobSilent { stamp, .. }
+        | Event::JobHeard { stamp, .. }
         | Event::EffectDone { stamp, .. } => Some(stamp.at),
         Event::RoundOpened { .. }
         | Event::EffectRequested { .. }

@@ -254,3 +254,36 @@ fn a_persons_job_joins_the_run_that_goes_on() {
     held.release();
     Ran::of(&child.wait_with_output().unwrap()).ends(0);
 }
+
+/// Issue 4.6: a permission question is told while the job runs, once; another one is told as well. A
+/// sign of life that was given before is no progress, and neither is waiting.
+#[test]
+fn what_is_said_twice_is_told_once_and_is_no_progress() {
+    let stage = Stage::new(
+        "say() { \"$RL\" job event \"$@\" >/dev/null 2>&1 || echo \"refused $*\"; \
+         find \"$HOME/.cache/run-loop/jobs\" -name activity -printf '%T@ %i\\n'; }\n\
+         say progress --detail a; say progress --detail a; say progress --detail b\n\
+         say permission-required --detail 'may I?'\n\
+         say permission-required --detail 'may I?'\n\
+         say permission-required --detail 'may I now?'",
+        &echo(),
+    );
+    let ran = stage.bench.review();
+    let log = stage.log();
+    ran.ends(0);
+    let marks: Vec<&str> = log.lines().collect();
+    assert_eq!(marks.len(), 6, "{log}");
+    assert_eq!(marks[0], marks[1]);
+    assert_ne!(marks[1], marks[2]);
+    assert_eq!(marks[2..], [marks[2]; 4]);
+    let told = |question: &str| {
+        let line = format!("stalled:blocked: it waits for a permission: {question}\n");
+        ran.stderr.matches(&line).count()
+    };
+    assert_eq!(
+        (told("may I?"), told("may I now?")),
+        (1, 1),
+        "{}",
+        ran.stderr
+    );
+}

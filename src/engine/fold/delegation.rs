@@ -6,6 +6,7 @@ use crate::domain::delegation::{
 use crate::domain::id::{JobId, MessageId};
 use crate::domain::limits::lifted_after;
 use crate::domain::time::{Stamp, Timestamp};
+use crate::engine::blocked::Blocked;
 use crate::engine::delegation::DelegationRecord;
 use crate::engine::ending::{closed_by, is_limited};
 use crate::engine::state::State;
@@ -55,7 +56,7 @@ pub(super) fn requested(
             state.awaited.remove(job);
             if let Some(record) = state.delegations.get_mut(job) {
                 record.closed = None;
-                record.blocked = None;
+                record.blocked = Blocked::default();
                 record.limited = 0;
                 record.limited_until = None;
             }
@@ -70,11 +71,22 @@ fn signalled(state: &mut State, job: JobId, signal: Signal, detail: &str) {
     match signal {
         Signal::Started | Signal::Progress => {}
         Signal::PermissionRequired => match state.delegations.get_mut(&job) {
-            Some(record) => record.blocked = Some(words),
-            None => drop(state.blocked.insert(job, words)),
+            Some(record) => record.blocked.ask(words),
+            None => state.blocked.entry(job).or_default().ask(words),
         },
         Signal::Completed => close(state, job, Closed::Completed { detail: words }),
         Signal::Error => close(state, job, Closed::Error { reason: words }),
+    }
+}
+
+/// A dispatch waits on its question no longer.
+pub(super) fn answered(state: &mut State, job: JobId) {
+    let blocked = match state.delegations.get_mut(&job) {
+        Some(record) => Some(&mut record.blocked),
+        None => state.blocked.get_mut(&job),
+    };
+    if let Some(blocked) = blocked {
+        blocked.go_on();
     }
 }
 
@@ -91,7 +103,7 @@ pub(super) fn close(state: &mut State, job: JobId, closed: Closed) {
 
 pub(super) fn dispatched(state: &mut State, dispatch: &Dispatch) {
     if let Some(record) = state.delegations.get_mut(&dispatch.job) {
-        record.blocked = None;
+        record.blocked = Blocked::default();
         record.dispatches.push((dispatch.clone(), None));
     }
 }

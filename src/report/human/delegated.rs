@@ -1,5 +1,6 @@
 //! What happens to delegated jobs, as lines for people.
 
+use crate::domain::id::JobId;
 use crate::report::public::Kind;
 use crate::report::text;
 
@@ -22,23 +23,13 @@ pub(super) fn say(kind: &Kind) -> Option<String> {
             gone,
             problem,
             ..
-        } => {
-            let left = if *gone {
-                ""
-            } else {
-                ", not everything of it is gone"
-            };
-            let problem = problem
-                .as_ref()
-                .map_or_else(String::new, |problem| format!(", {}", text::line(problem)));
-            format!("job {job} ended: {}{left}{problem}", text::line(ended))
-        }
+        } => over(*job, ended, *gone, problem.as_deref()),
         Kind::JobSignalled {
             job,
             signal,
             detail,
             ..
-        } => format!("job {job} says {signal}: {}", text::line(detail)),
+        } => format!("job {job} {}: {}", said(signal), text::line(detail)),
         Kind::JobClosed {
             job,
             status,
@@ -51,6 +42,7 @@ pub(super) fn say(kind: &Kind) -> Option<String> {
         Kind::JobStalled { job, stalled, .. } => format!(
             "job {job} stalled:{stalled}: it printed nothing for 600 s; its budget alone ends it"
         ),
+        Kind::JobResumed { job, .. } => format!("job {job} resumed: it printed something again"),
         Kind::WaitEnded { in_time, again } => waited(*in_time, *again).to_owned(),
         Kind::JobRedispatched { job } => format!("job {job} is dispatched once more"),
         Kind::RunStarted { .. }
@@ -85,6 +77,24 @@ pub(super) fn say(kind: &Kind) -> Option<String> {
         | Kind::RunSuspended { .. }
         | Kind::RunEnded { .. } => return None,
     })
+}
+
+fn over(job: JobId, ended: &str, gone: bool, problem: Option<&str>) -> String {
+    let left = if gone {
+        ""
+    } else {
+        ", not everything of it is gone"
+    };
+    let problem = problem.map_or_else(String::new, |problem| format!(", {}", text::line(problem)));
+    format!("job {job} ended: {}{left}{problem}", text::line(ended))
+}
+
+/// What a dispatch says of itself.
+fn said(signal: &str) -> String {
+    match signal {
+        "permission_required" => "stalled:blocked: it waits for a permission".to_owned(),
+        other => format!("says {other}"),
+    }
 }
 
 /// How a wait for delegated jobs ended.
