@@ -197,9 +197,20 @@ fn job(name: &str, dead: &Dead) -> Option<&'static str> {
     }
 }
 
-/// Why a round's evidence is kept: a resume makes it again from the recorded pin and seed.
+/// Why what a round or a step of work has in the evidence is kept: a resume makes a round's again from
+/// the recorded pin and seed, and cannot make again how things were before a step.
 fn round(name: &str, dead: &Dead) -> Option<&'static str> {
-    (!dead.rounds.contains(name)).then_some("the run's journal names no such round")
+    match name.split_once('.').map(|(step, _)| step) {
+        None if dead.rounds.contains(name) => None,
+        None => Some("the run's journal names no such round"),
+        Some(step) if !dead.steps.contains(step) => {
+            Some("the run's journal names no such step of work")
+        }
+        Some(step) if !dead.ended && dead.open_step.as_deref() == Some(step) => {
+            Some("the run can be resumed, and compares with it what its job moved")
+        }
+        Some(_) => None,
+    }
 }
 
 /// A run's state without any event: its journal vouches for nothing.
@@ -246,4 +257,29 @@ fn unusable(path: &Path, error: &io::Error) -> Failure {
         "-ld".to_owned(),
         path.display().to_string(),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was before a step of work is kept as long as it is compared with, and is nobody's later.
+    #[test]
+    fn what_was_before_a_step_goes_after_it() {
+        let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect();
+        let mut dead = Dead {
+            rounds: names(&["1"]),
+            steps: names(&["1-implement", "2-correct"]),
+            open_step: Some("2-correct".to_owned()),
+            ..Dead::default()
+        };
+        let kept = |name: &str, dead: &Dead| round(name, dead).is_some();
+        for ended in [false, true] {
+            dead.ended = ended;
+            assert!(!kept("1", &dead) && kept("2", &dead));
+            assert!(!kept("1-implement.branches", &dead));
+            assert_eq!(kept("2-correct.staged", &dead), !ended);
+            assert!(kept("3-correct.staged", &dead) && kept("1-implement", &dead));
+        }
+    }
 }

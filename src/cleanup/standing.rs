@@ -7,7 +7,8 @@ use std::path::Path;
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::id::{JobId, LoopId};
-use crate::engine::State;
+use crate::domain::work::before;
+use crate::engine::{Phase, State};
 use crate::process::guard::{Probe, probe, remains};
 use crate::store::owner::{Engine, Life};
 use crate::store::run_lock::{Holder, RunLock};
@@ -39,6 +40,10 @@ pub(crate) struct Dead {
     pub(crate) open_jobs: BTreeSet<JobId>,
     /// The rounds it opened.
     pub(crate) rounds: BTreeSet<String>,
+    /// Its steps of work, by how the names begin of what is kept of before them.
+    pub(crate) steps: BTreeSet<String>,
+    /// The one that is under way.
+    pub(crate) open_step: Option<String>,
 }
 
 /// Whether we hold the writer's lock ourselves.
@@ -128,6 +133,10 @@ fn read(entries: &[Entry]) -> (Dead, Option<String>) {
             }
             Event::EffectRequested { effect, .. } => {
                 dead.jobs.extend(folder_of(effect));
+                if let Some(step) = step_of(effect) {
+                    dead.steps.insert(step.clone());
+                    dead.open_step = Some(step);
+                }
             }
             Event::RunStarted { .. }
             | Event::RunResumed { .. }
@@ -160,6 +169,9 @@ fn read(entries: &[Entry]) -> (Dead, Option<String>) {
         .open_effects()
         .filter_map(|(_, effect)| folder_of(effect));
     dead.open_jobs = open.collect();
+    if !matches!(state.phase, Phase::Work { .. }) {
+        dead.open_step = None;
+    }
     let source_root = state.run.as_ref().map(|run| run.source_root.clone());
     (dead, source_root)
 }
@@ -170,6 +182,26 @@ fn folder_of(effect: &Effect) -> Option<JobId> {
         Effect::RunJob { job } => Some(job.id),
         Effect::Delegate { dispatch } => Some(dispatch.folder),
         Effect::Pin { .. }
+        | Effect::MakeEvidence { .. }
+        | Effect::OpenTree { .. }
+        | Effect::AwaitJobs { .. }
+        | Effect::Timer { .. }
+        | Effect::Measure { .. }
+        | Effect::Promote { .. }
+        | Effect::Release => None,
+    }
+}
+
+/// How the names begin of what is kept of before a step of work, where the step opens.
+fn step_of(effect: &Effect) -> Option<String> {
+    match effect {
+        Effect::Pin {
+            round,
+            work: Some(role),
+        } => Some(before(*round, *role)),
+        Effect::Pin { work: None, .. }
+        | Effect::RunJob { .. }
+        | Effect::Delegate { .. }
         | Effect::MakeEvidence { .. }
         | Effect::OpenTree { .. }
         | Effect::AwaitJobs { .. }

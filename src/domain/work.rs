@@ -17,3 +17,9 @@ pub struct Work {
     /// The round it follows; `None` before the first.
     pub after: Option<RoundNumber>,
 }
+
+/// How the names begin of the files that hold how things were before a step of work.
+#[must_use]
+pub fn before(round: RoundNumber, role: Role) -> String {
+    format!("{round}-{}", role.as_str())
+}

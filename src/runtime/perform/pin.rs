@@ -8,6 +8,7 @@ use crate::domain::id::RoundNumber;
 use crate::domain::identity::Pin;
 use crate::domain::job::Role;
 use crate::domain::run_spec::RunSpec;
+use crate::domain::work::before;
 use crate::git::{branches, snapshot, staged, unheld};
 use crate::runtime::rim::Rim;
 use crate::store::{Access, Folder};
@@ -58,7 +59,7 @@ pub(super) fn before_file(
     let folder = Folder::open(&rim.cache)
         .and_then(|cache| cache.make_descend(&relative, Access::Private))
         .map_err(|error| unwritable(&error))?;
-    Ok((folder, format!("{round}-{}", role.as_str())))
+    Ok((folder, before(round, role)))
 }
 
 fn unwritable(error: &std::io::Error) -> Failure {
