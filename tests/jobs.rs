@@ -13,5 +13,7 @@ mod inside;
 mod many;
 #[path = "jobs/single.rs"]
 mod single;
+#[path = "jobs/taken_over.rs"]
+mod taken_over;
 #[path = "jobs/writers.rs"]
 mod writers;

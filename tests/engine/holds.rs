@@ -104,9 +104,18 @@ fn written(jobs: usize) -> (State, Vec<JobId>) {
             spec,
         },
     );
+    writes(&mut state, Role::Implement, jobs);
+    let ids = state.delegations.keys().copied().collect();
+    (state, ids)
+}
+
+/// A creator is asked, delegates these jobs and is done.
+fn writes(state: &mut State, role: Role, jobs: usize) {
+    let first = 2 + 200 * (state.jobs.len() as u64);
+    let own = EffectId(state.requested + 1);
     let asked = Job {
-        id: JobId::mint(&stamp(2), "implement"),
-        role: Role::Implement,
+        id: JobId::mint(&stamp(first), "writer"),
+        role,
         round: run_loop::domain::id::RoundNumber(1),
         slot: SlotName::creator(),
         rank: 0,
@@ -120,17 +129,11 @@ fn written(jobs: usize) -> (State, Vec<JobId>) {
     };
     let parent = asked.id;
     let effect = Box::new(Effect::RunJob { job: asked });
-    fold(
-        &mut state,
-        &Event::EffectRequested {
-            id: EffectId(1),
-            effect,
-        },
-    );
+    fold(state, &Event::EffectRequested { id: own, effect });
     for number in 0..jobs {
-        let stamp = stamp(10 + number as u64);
+        let stamp = stamp(first + 8 + number as u64);
         fold(
-            &mut state,
+            state,
             &Event::JobRequested {
                 stamp,
                 message: MessageId::mint(&stamp, "message"),
@@ -140,14 +143,14 @@ fn written(jobs: usize) -> (State, Vec<JobId>) {
                 }),
             },
         );
-        let dispatched = advance(&state).unwrap();
-        fold(&mut state, &dispatched);
+        let dispatched = advance(state).unwrap();
+        fold(state, &dispatched);
     }
     fold(
-        &mut state,
+        state,
         &Event::EffectDone {
-            stamp: stamp(100),
-            effect: EffectId(1),
+            stamp: stamp(first + 98),
+            effect: own,
             outcome: Box::new(Outcome::JobEnded {
                 outcome: JobOutcome {
                     ended: Ended::Exited { code: 0 },
@@ -162,8 +165,6 @@ fn written(jobs: usize) -> (State, Vec<JobId>) {
             }),
         },
     );
-    let ids = state.delegations.keys().copied().collect();
-    (state, ids)
 }
 
 /// T-017's first half, T-110: what a writer delegated goes on after it, in the source, and the
@@ -254,4 +255,116 @@ fn reviewers_are_told_how_each_sub_job_stands() {
         table.contains(&jobs[0].to_string()) && table.contains("The rule for them"),
         "{table}"
     );
+}
+
+/// The table's row of a job: its state and the reason.
+fn row(state: &State, job: JobId) -> (&'static str, String) {
+    let told = state.sub_jobs();
+    let row = told.rows.iter().find(|row| row.job == job).unwrap();
+    (row.state, row.reason.clone())
+}
+
+/// T-111, M-131: a job that its budget, a question or nobody's word closed may still be writing: it
+/// counts as unconfirmed, with a warning.
+#[test]
+fn a_job_that_did_not_say_its_end_is_unconfirmed() {
+    let reasons = [
+        "wall_clock_timeout",
+        "agent_blocked: may I?",
+        "",
+        "exited with 1",
+    ];
+    let (mut state, jobs) = written(reasons.len());
+    for (job, reason) in jobs.iter().zip(reasons) {
+        let (effect, _) = state
+            .open_effects()
+            .find(|(_, it)| matches!(it, Effect::Delegate { dispatch } if dispatch.job == *job))
+            .unwrap();
+        let closed = Closed::Error {
+            reason: reason.to_owned(),
+        };
+        fold(&mut state, &Event::JobClosed { job: *job, closed });
+        let outcome = Box::new(delegated(Ended::Exited { code: 1 }, false));
+        let stamp = stamp(300);
+        fold(
+            &mut state,
+            &Event::EffectDone {
+                stamp,
+                effect,
+                outcome,
+            },
+        );
+    }
+    let words: Vec<_> = jobs.iter().map(|job| row(&state, *job).0).collect();
+    assert_eq!(words[..3], ["CLOSED-UNCONFIRMED"; 3]);
+    assert_eq!(words[3], "error");
+    assert_eq!(state.sub_jobs().unconfirmed, 3);
+    let table = run_loop::contract::delegation::table(&[], &state.sub_jobs()).unwrap();
+    assert!(
+        table.contains("3 of them were closed without their own word"),
+        "{table}"
+    );
+}
+
+/// T-112, M-109, M-110: a job that was cancelled before anybody was asked is told so, with the reason.
+#[test]
+fn a_job_that_was_cancelled_before_its_dispatch_is_told_with_the_reason() {
+    let (mut state, jobs) = written(1);
+    let parent = state.delegations[&jobs[0]].submission.parent;
+    let mut ask = |at: u64, request: JobRequest| {
+        let stamp = stamp(at);
+        fold(
+            &mut state,
+            &Event::JobRequested {
+                stamp,
+                message: MessageId::mint(&stamp, "message"),
+                from: None,
+                request: Box::new(request),
+            },
+        );
+    };
+    let submission = Box::new(submission(parent));
+    ask(150, JobRequest::Submit { submission });
+    let job = JobId::mint(
+        &stamp(150),
+        &format!(
+            "job delegated by {}",
+            MessageId::mint(&stamp(150), "message")
+        ),
+    );
+    let reason = "session_busy: `try` later".to_owned();
+    ask(151, JobRequest::Cancel { job, reason });
+    // The one that was dispatched is another matter.
+    let reason = "asked".to_owned();
+    ask(
+        152,
+        JobRequest::Cancel {
+            job: jobs[0],
+            reason,
+        },
+    );
+    let told = ("NOT-DISPATCHED", "session_busy: ?try? later".to_owned());
+    assert_eq!(row(&state, job), told);
+    assert_eq!(row(&state, jobs[0]).0, "OPEN");
+    assert_eq!(state.sub_jobs().unconfirmed, 0);
+}
+
+/// T-113: what the implementation delegated is told as long as the run goes on, also after a correction
+/// with jobs of its own.
+#[test]
+fn an_earlier_steps_jobs_stay_in_the_table() {
+    let (mut state, first) = written(1);
+    writes(&mut state, Role::Correct, 1);
+    let told = state.sub_jobs();
+    let rows: Vec<_> = told.rows.iter().map(|row| (row.job, row.state)).collect();
+    let second = *state
+        .delegations
+        .keys()
+        .find(|job| **job != first[0])
+        .unwrap();
+    assert_eq!(rows, [(first[0], "OPEN"), (second, "OPEN")]);
+    let table = run_loop::contract::delegation::table(&[], &told).unwrap();
+    for job in [first[0], second] {
+        assert!(table.contains(&format!("| {job} |")), "{table}");
+    }
 }

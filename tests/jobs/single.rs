@@ -19,7 +19,7 @@ fn submit(bench: &Bench, prompt: &str, more: &[&str]) -> Ran {
 }
 
 /// The value of a line `NAME  VALUE` of what was printed.
-fn row(text: &str, name: &str) -> String {
+pub(crate) fn row(text: &str, name: &str) -> String {
     let mut lines = text.lines().map(str::trim);
     let line = lines.find_map(|line| line.strip_prefix(&format!("{name} ")));
     line.unwrap_or_else(|| unreachable!("no {name} in:\n{text}"))

@@ -217,3 +217,29 @@ fn what_an_open_job_writes_late_voids_the_round() {
     ran.ends(0).says("stale");
     assert!(!stage.tree(1).contains(LATE) && stage.tree(2).contains(LATE));
 }
+
+/// A finished report is never bought again: what the creator delegated ends while the engine stands
+/// still, and then that is killed. The round sees what was written, once.
+#[test]
+fn what_a_creators_job_finished_unseen_is_used() {
+    let stage = Stage::new(true, true);
+    let mut engine = stage.start(&[]);
+    engine.line_with(&["step_started", "\"wait\""]);
+    engine.signal("STOP");
+    let outcomes = || {
+        let left = stage.bench.left_in_cache(&["jobs"]);
+        left.iter()
+            .filter(|path| path.ends_with("/outcome.json"))
+            .count()
+    };
+    // The creator's is there.
+    let before = outcomes();
+    stage.go.release();
+    until("the guard has written the outcome", || outcomes() > before);
+    engine.kill();
+    stage.bench.run(&["resume"]).ends(0);
+    assert_eq!(stage.tree(1).matches(LATE).count(), 1, "{}", stage.tree(1));
+    let prompt = stage.prompt(1);
+    let row = prompt.lines().find(|line| line.contains("| helper |"));
+    assert!(row.unwrap().contains("| completed |"), "{prompt}");
+}
