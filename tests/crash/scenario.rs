@@ -1,26 +1,51 @@
 //! What is run until it is killed, and what must be true whatever happened.
 
-use crate::support::agents::{ScriptedAgent, finding};
-use crate::support::bench::Bench;
-use crate::support::crash::{calls, counted, processes, there_is, until};
+use crate::support::agents::{ScriptedAgent, finding, quote};
+use crate::support::bench::{Bench, Ran};
+use crate::support::crash::{Engine, calls_in, counted, processes, there_is, until};
+
+/// The command line of a scenario in which nobody writes.
+const REVIEW: &[&str] = &["--base", "main", "--review-only"];
 
 /// A bench, its agents, and the exit code that an undisturbed run ends with.
 pub struct Scenario {
     pub bench: Bench,
     pub agents: &'static [&'static str],
     pub exit: i32,
+    /// About how many events an undisturbed run has.
+    pub events: u64,
+    line: &'static [&'static str],
     before: Vec<String>,
 }
 
 impl Scenario {
     fn new(bench: Bench, agents: &'static [&'static str], exit: i32) -> Self {
-        let before = untouchable(&bench);
         Self {
+            before: untouchable(&bench, false),
             bench,
             agents,
             exit,
-            before,
+            events: 34,
+            line: REVIEW,
         }
+    }
+    fn writes(&self) -> bool {
+        self.line != REVIEW
+    }
+    pub fn start(&self) -> Engine {
+        Engine::start_with(&self.bench, &[self.line, &["--format", "ndjson"]].concat())
+    }
+    pub fn run(&self) -> Ran {
+        self.bench.run(self.line)
+    }
+    /// The gate, once the user has committed what was approved.
+    pub fn gate(&self) -> Ran {
+        if self.writes() {
+            let repo = &self.bench.repo;
+            repo.git(&["add", "src"]);
+            repo.git(&["commit", "-q", "-m", "as approved", "--allow-empty"]);
+        }
+        self.bench.gate()
     }
     /// Two reviewers, one of whom is asked once more, and a check: PASS.
     pub fn passes() -> Self {
@@ -45,6 +70,55 @@ impl Scenario {
         let bob = counted(&bench, "bob", &ScriptedAgent::passing());
         let bench = bench.reviewer("ann", &ann).reviewer("bob", &bob).ready();
         Self::new(bench, &["ann", "bob"], 1)
+    }
+    /// A creator writes, the reviewer does not pass it, the creator corrects it, and it passes. Asked
+    /// again after a crash, the creator finds what it wrote.
+    pub fn is_corrected() -> Self {
+        let adds =
+            |word: &str| format!("grep -q {word} src/lib.rs || echo '// {word}' >> src/lib.rs");
+        let creator = format!(
+            "read_prompt; case $RUN_LOOP_JOB_ROLE in \
+             implement) {}; echo Written. | deliver ;; \
+             correct) {}; answers fixed | deliver ;; esac",
+            adds("begun"),
+            adds("mended")
+        );
+        let high = format!("[{}]", finding("it is not mended", "high", "src/lib.rs", 1));
+        let reader = format!(
+            "read_prompt; if grep -q mended \"$RUN_LOOP_JOB_TREE/src/lib.rs\"; \
+             then verdict PASS '[]'; else verdict 'NOT PASS' {}; fi | deliver",
+            quote(&high)
+        );
+        let bench = Bench::new();
+        let agent =
+            |name: &str, script: String| counted(&bench, name, &ScriptedAgent::with_script(script));
+        let (ann, writer) = (agent("ann", reader), agent("writer", creator));
+        let bench = bench
+            .reviewer("ann", &ann)
+            .spare("writer", &writer, "")
+            .ready();
+        let mut scenario = Self::new(bench, &["ann", "writer"], 0);
+        scenario.line = &["--base", "main", "--creator", "writer", "mend it"];
+        scenario.before = untouchable(&scenario.bench, true);
+        scenario.events = 60;
+        scenario
+    }
+    /// The reviewer passes a part of its work on, and waits for it.
+    pub fn delegates() -> Self {
+        let bench = Bench::new();
+        let reader = format!(
+            "read_prompt; echo 'Count.' > \"$TMPDIR/prompt\"; RL={}; \
+             id=$(\"$RL\" job submit --agent helper --prompt-file \"$TMPDIR/prompt\") || exit 9; \
+             \"$RL\" job wait \"$id\" >&2 || exit 8; verdict PASS '[]' | deliver",
+            env!("CARGO_BIN_EXE_run-loop")
+        );
+        let ann = counted(&bench, "ann", &ScriptedAgent::with_script(reader));
+        let helper = ScriptedAgent::with_script("cat > /dev/null; echo Two.");
+        let helper = counted(&bench, "helper", &helper);
+        let bench = bench.reviewer("ann", &ann).spare("helper", &helper, "");
+        let mut scenario = Self::new(bench.ready(), &["ann", "helper"], 0);
+        scenario.events = 30;
+        scenario
     }
 
     /// Right after the kill: `status` knows at once, and nobody is told PASS who has none.
@@ -90,29 +164,49 @@ impl Scenario {
         }
         let left = self.bench.left_in_cache(&["trees", "jobs", "evidence"]);
         assert_eq!(left, Vec::<String>::new(), "{why}");
-        assert_eq!(untouchable(&self.bench), self.before, "{why}");
+        let untouched = untouchable(&self.bench, self.writes());
+        assert_eq!(untouched, self.before, "{why}");
         if self.exit != 0 {
             assert_eq!(self.bench.promoted(), Vec::<String>::new(), "{why}");
             self.no_unearned_pass(why);
         }
     }
-    /// A report that was recorded is never bought again: the calls of each agent whose slot was
-    /// settled before the kill.
-    pub fn settled_calls(&self, seen: &[String]) -> Vec<(&'static str, usize)> {
-        let settled = |name: &str| {
-            let slot = format!("\"slot\":\"{name}\"");
-            let mut lines = seen.iter();
-            lines.any(|line| line.contains("\"slot_settled\"") && line.contains(&slot))
-        };
-        let settled = self.agents.iter().filter(|name| settled(name));
+    /// A report that was recorded is never bought again: the calls of each agent in each round in
+    /// which its slot was settled before the kill.
+    pub fn settled_calls(&self, seen: &[String]) -> Vec<Settled> {
+        let events = seen.iter().filter(|line| line.ends_with('\n'));
+        let events = events.map(|line| serde_json::from_str(line).unwrap());
+        let settled = events.filter(|event: &serde_json::Value| {
+            event["event"]["kind"] == "slot_settled" && event["slot"].is_string()
+        });
         settled
-            .map(|name| (*name, calls(&self.bench, name)))
+            .filter_map(|event| {
+                let name = *self.agents.iter().find(|name| event["slot"] == **name)?;
+                let round = event["round"].as_u64().unwrap();
+                let calls = calls_in(&self.bench, name, round);
+                Some(Settled { name, round, calls })
+            })
             .collect()
+    }
+    /// Nobody of them was asked again.
+    pub fn nothing_bought_again(&self, settled: Vec<Settled>, why: &str) {
+        for Settled { name, round, calls } in settled {
+            let now = calls_in(&self.bench, name, round);
+            let log = || self.bench.run(&["log"]).stdout;
+            assert_eq!(now, calls, "{why}: {name} was asked again\n{}", log());
+        }
     }
 }
 
-/// What no crash may touch: refs, objects, index, configuration, hooks, files.
-fn untouchable(bench: &Bench) -> Vec<String> {
+/// How often an agent was called in a round that it settled.
+pub struct Settled {
+    name: &'static str,
+    round: u64,
+    calls: usize,
+}
+
+/// What no crash may touch: refs, objects, index, configuration, hooks, and files where nobody writes.
+fn untouchable(bench: &Bench, written: bool) -> Vec<String> {
     let root = bench.repo.root();
     let find = std::process::Command::new("find")
         .args([
@@ -129,12 +223,17 @@ fn untouchable(bench: &Bench) -> Vec<String> {
     let mut objects: Vec<_> = find.stdout.split(|byte| *byte == b'\n').collect();
     objects.sort_unstable();
     let git = |args: &[&str]| bench.repo.git(args);
+    let files = if written {
+        String::new()
+    } else {
+        git(&["status", "--porcelain=v2", "-uall", "--", ":!.agents"])
+    };
     vec![
         String::from_utf8(objects.join(&b'\n')).unwrap(),
         git(&["for-each-ref"]),
         git(&["config", "--local", "--list"]),
         git(&["worktree", "list", "--porcelain"]),
         git(&["ls-files", "--stage", "--debug"]),
-        git(&["status", "--porcelain=v2", "-uall", "--", ":!.agents"]),
+        files,
     ]
 }

@@ -87,12 +87,13 @@ impl Engine {
     }
 }
 
-/// An agent that writes its process down first, one line for each call.
+/// An agent that writes its process and its round down first, one line for each call.
 pub fn counted(bench: &Bench, name: &str, agent: &ScriptedAgent) -> ScriptedAgent {
     let path = bench.repo.beside("agents").join(format!("{name}.calls"));
-    agent
-        .clone()
-        .after(&format!("echo $$ >> '{}'", path.display()))
+    agent.clone().after(&format!(
+        "echo \"$$ ${{RUN_LOOP_JOB_ROUND:-0}}\" >> '{}'",
+        path.display()
+    ))
 }
 
 /// How often it was called.
@@ -100,11 +101,25 @@ pub fn calls(bench: &Bench, name: &str) -> usize {
     processes(bench, name).len()
 }
 
+/// How often it was called in a round.
+pub fn calls_in(bench: &Bench, name: &str, round: u64) -> usize {
+    let noted = noted(bench, name);
+    noted.iter().filter(|(_, of)| *of == round).count()
+}
+
 /// The processes of its calls.
 pub fn processes(bench: &Bench, name: &str) -> Vec<String> {
+    noted(bench, name).into_iter().map(|(pid, _)| pid).collect()
+}
+
+/// The process and the round of each call.
+fn noted(bench: &Bench, name: &str) -> Vec<(String, u64)> {
     let path = bench.repo.beside("agents").join(format!("{name}.calls"));
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.lines().map(str::to_owned).collect()
+    let noted = text.lines().filter_map(|line| line.split_once(' '));
+    noted
+        .map(|(pid, round)| (pid.to_owned(), round.parse().unwrap()))
+        .collect()
 }
 
 /// Whether a process of this number lives that was started from this folder.
