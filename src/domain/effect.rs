@@ -117,7 +117,8 @@ impl Effect {
     }
     /// Whether it is still open when another engine takes the run up: publishing on an old
     /// measurement and giving back what is in use are not done again, and the time that a run may
-    /// take goes on from where it stood.
+    /// take goes on from where it stood. A wait for jobs is open until an event ends it, since older
+    /// journals tell of its outcome.
     #[must_use]
     pub fn outlives_its_engine(&self) -> bool {
         match self {

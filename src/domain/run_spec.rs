@@ -78,7 +78,7 @@ pub struct RunSpec {
     /// Agents that a job may delegate to, by their names in the configuration.
     #[serde(default)]
     pub roster: Vec<Agent>,
-    /// Whether a round also waits for open jobs without a parent (`--wait-open-jobs`).
+    /// Whether open jobs without a parent are waited for, too (`--wait-open-jobs`).
     #[serde(default)]
     pub wait_open_jobs: bool,
     /// The job, of a run of one job: such a run reviews nothing and approves nothing.
