@@ -215,14 +215,14 @@ impl Point {
     }
 }
 
-/// Runs something that may block; panics when it takes a minute.
+/// Runs something that may block; panics when it takes three minutes, far more than anything here takes on a busy machine.
 #[track_caller]
 pub fn within<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || sender.send(run()));
     receiver
-        .recv_timeout(std::time::Duration::from_mins(1))
-        .unwrap_or_else(|_| panic!("waited a minute for {what}"))
+        .recv_timeout(std::time::Duration::from_mins(3))
+        .unwrap_or_else(|_| panic!("waited three minutes for {what}"))
 }
 
 /// Quotes a text for the shell.
