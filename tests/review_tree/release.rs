@@ -37,6 +37,27 @@ fn a_later_process_removes_what_a_killed_one_left() {
     assert_eq!(world.repo.git(&["worktree", "list"]), listed);
 }
 
+/// T-013: a removal that was itself killed is gone on with, wherever it stood.
+#[test]
+fn a_removal_that_was_killed_is_gone_on_with() {
+    let order = [".quarantine", ".ids", ".owner"];
+    for gone in 1..=order.len() {
+        let world = World::new();
+        world.open("a", "two");
+        std::fs::remove_dir_all(world.root().join("a")).unwrap();
+        for name in &order[..gone] {
+            let path = world.root().join(name);
+            if path.is_dir() {
+                std::fs::remove_dir_all(path).unwrap();
+            } else {
+                std::fs::remove_file(path).unwrap();
+            }
+        }
+        assert_eq!(trees(&world.repo).release(), Vec::<String>::new(), "{gone}");
+        assert!(!world.root().exists(), "{gone}");
+    }
+}
+
 #[test]
 fn nothing_was_opened() {
     let world = World::new();

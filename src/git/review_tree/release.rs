@@ -43,12 +43,19 @@ pub(super) fn release(cache_root: &Path, loop_id: LoopId, expected: Option<Place
 
 fn emptied(root: &Root, left: &mut Vec<String>) -> io::Result<()> {
     let folder = root.folder();
-    let ids = folder.open_in(IDS)?;
-    let quarantine = folder.open_in(QUARANTINE)?;
-    for name in quarantine.names()? {
-        let record = [b".q-", name.to_bytes()].concat();
-        let places = places(root, &ids, &CString::new(record).map_err(io::Error::other)?);
-        slot(&quarantine, &name, places, ".quarantine/", left);
+    // A removal that was killed may have taken them already: they go when no slot is left.
+    let open = |name| match folder.open_in(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        opened => opened.map(Some),
+    };
+    let (ids, quarantine) = (open(IDS)?, open(QUARANTINE)?);
+    if let Some(quarantine) = quarantine {
+        for name in quarantine.names()? {
+            let record = CString::new([b".q-", name.to_bytes()].concat());
+            let record = record.map_err(io::Error::other)?;
+            let places = places(root, ids.as_ref(), &record);
+            slot(&quarantine, &name, places, ".quarantine/", left);
+        }
     }
     for name in folder.names()? {
         if [OWNER, NEW_OWNER, IDS, QUARANTINE].contains(&name.as_c_str()) {
@@ -60,16 +67,16 @@ fn emptied(root: &Root, left: &mut Vec<String>) -> io::Result<()> {
             }
             continue;
         }
-        let places = places(root, &ids, &name);
+        let places = places(root, ids.as_ref(), &name);
         slot(folder, &name, places, "", left);
     }
     Ok(())
 }
 
 /// The record of a slot; one that cannot be read is none, and the slot stays.
-fn places(root: &Root, ids: &Folder, name: &CStr) -> Option<Places> {
+fn places(root: &Root, ids: Option<&Folder>, name: &CStr) -> Option<Places> {
     use std::os::unix::ffi::OsStrExt as _;
-    let stat = ids.stat(name).ok()??;
+    let stat = ids?.stat(name).ok()??;
     if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::RegularFile {
         return None;
     }
