@@ -19,6 +19,7 @@
 mod agent_git;
 mod blob_id;
 mod blobs;
+mod checkout_names;
 mod common;
 mod content;
 pub(crate) mod folder;

@@ -71,7 +71,7 @@ impl Common {
         let listing = git.run_on(store.git_dir(), listing)?;
         let content = Content::parse(&listing).map(Arc::new).ok_or_else(|| {
             Error::Doubt(format!(
-                "the tree {tree} has an entry of an odd kind or name"
+                "the tree {tree} has an entry of a kind or name that git does not check out"
             ))
         })?;
         let blobs = Arc::new(Blobs::new(&store.temporary())?);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::Error;
+use super::{Error, checkout_names};
 use crate::domain::path::RepoPath;
 
 /// What git checks out for an entry.
@@ -50,7 +50,7 @@ pub(super) const ROOT: usize = 0;
 /// The entries of a tree in the order of an index, and the folders that they lie in.
 ///
 /// # Invariants
-/// - Paths ascend strictly, and none has an empty part, `.`, `..` or a git directory in it.
+/// - Paths ascend strictly, and each is one that git would check out.
 /// - No name in a folder stands for two things.
 #[derive(Debug)]
 pub(super) struct Content {
@@ -76,7 +76,7 @@ impl Content {
                 b"160000 commi" => (Kind::Submodule, meta[12..].strip_prefix(b"t ")?),
                 _ => return None,
             };
-            if !path.split(|byte| *byte == b'/').all(is_usual) {
+            if !checkout_names::admit(path, kind) {
                 return None;
             }
             if entries
@@ -144,9 +144,10 @@ impl Content {
     }
 }
 
-/// Whether a part of a path may be made in a working tree.
-fn is_usual(part: &[u8]) -> bool {
-    !matches!(part, b"" | b"." | b"..") && !part.eq_ignore_ascii_case(b".git")
+/// Whether a path lies below a folder that is not the root.
+pub(super) fn lies_below(path: &[u8], folder: &[u8]) -> bool {
+    let rest = path.strip_prefix(folder);
+    rest.is_some_and(|rest| rest.first() == Some(&b'/'))
 }
 
 /// The bytes of hexadecimal digits.
@@ -175,10 +176,7 @@ fn folders(paths: &[u8], entries: &[Entry]) -> Option<Vec<Folder>> {
         let path = &paths[entry.path.clone()];
         let is_around = |folder: &Folder| {
             let folder = &paths[folder.path.clone()];
-            folder.is_empty()
-                || path
-                    .strip_prefix(folder)
-                    .is_some_and(|r| r.first() == Some(&b'/'))
+            folder.is_empty() || lies_below(path, folder)
         };
         while around.last().is_some_and(|at| !is_around(&folders[*at])) {
             around.pop();

@@ -11,7 +11,7 @@ use rustix::fs::{Mode, Stat};
 
 use super::blob_id::BlobId;
 use super::blobs::{Blobs, Bytes};
-use super::content::{Content, Entry, Kind, Node, ROOT};
+use super::content::{Content, Entry, Kind, Node, ROOT, lies_below};
 use super::folder::{Folder, is_folder};
 use super::stamp::{Known, Stamp, is_as_checked_out};
 use super::sum::SumKey;
@@ -105,12 +105,8 @@ impl<'a> Writer<'a> {
 
     /// The folder that a path lies in, made where it is not there, and the path's last part.
     fn folder(&mut self, path: &[u8]) -> Result<(&Folder, CString), Error> {
-        let is_around = |folder: &[u8]| {
-            let rest = path.strip_prefix(folder);
-            rest.is_some_and(|rest| rest.first() == Some(&b'/'))
-        };
         while let Some((folder, _)) = self.around.last()
-            && !is_around(folder)
+            && !lies_below(path, folder)
         {
             self.around.pop();
         }
