@@ -60,6 +60,7 @@ impl Source {
                 fail_on: Severity::Medium,
                 quorum: Quorum::All,
                 isolation: Isolation::Worktree,
+                isolation_at_base: Isolation::Worktree,
                 remote_diff_only: false,
                 max_parallel: 4,
                 diff_cap: 200_000,

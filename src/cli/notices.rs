@@ -29,6 +29,15 @@ pub(super) fn plan(spec: &RunSpec) -> Option<String> {
     })
 }
 
+/// That the gate will not take what these reviewers say, before they are paid for.
+pub(super) fn isolation(spec: &RunSpec) -> Option<String> {
+    spec.lacks_isolation().then(|| {
+        "reviewers read the source tree itself (--review-isolation env), and the base asks for review \
+         trees (review.isolation: worktree): run-loop gate takes no PASS of theirs"
+            .to_owned()
+    })
+}
+
 /// Without `--base`: the uncommitted edits that are in the range before anybody wrote.
 pub(super) fn range(git: &Git, repository: &Repository, spec: &RunSpec) -> Option<String> {
     let BaseSpec::StartHead { head } = &spec.base else {

@@ -132,6 +132,7 @@ pub fn validate(
     };
     templates::try_out(&config, &spec)?;
     told.extend(notices::plan(&spec));
+    told.extend(notices::isolation(&spec));
     told.extend(notices::range(&git, &repository, &spec));
     Ok(Validated {
         spec,

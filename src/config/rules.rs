@@ -59,7 +59,7 @@ pub fn policy(config: &Config) -> Result<Policy, Failure> {
 }
 
 /// The rules of the review. Isolation and remote review are not read from any file: a run lowers
-/// them by option only.
+/// them by option only, and what the base asks of isolation is kept beside it.
 ///
 /// # Errors
 /// `ConfigInvalid`.
@@ -76,7 +76,8 @@ pub fn review(
         max_rounds: review.max_rounds,
         fail_on: review.fail_on,
         quorum: review.quorum,
-        isolation: isolation.unwrap_or(Isolation::Worktree),
+        isolation: isolation.unwrap_or_default(),
+        isolation_at_base: review.isolation,
         remote_diff_only,
         max_parallel: review.max_parallel,
         diff_cap: review.diff_cap,

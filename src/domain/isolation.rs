@@ -3,10 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 /// How reviewers are kept apart from the source (row M-070).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
     /// A detached checkout of the snapshot for each slot.
+    #[default]
     Worktree,
     /// The source root itself; only by explicit option.
     Env,

@@ -96,6 +96,15 @@ impl RunSpec {
     pub fn readers(&self) -> usize {
         self.panel.iter().filter(|slot| slot.is_reader()).count()
     }
+    /// Whether all readers see the source tree itself though the base asks for review trees: the gate
+    /// takes none of them. One that cannot see this machine has the diff alone, always.
+    #[must_use]
+    pub fn lacks_isolation(&self) -> bool {
+        let lowered = self.review.isolation == Isolation::Env
+            && self.review.isolation_at_base == Isolation::Worktree;
+        let mut readers = self.panel.iter().filter(|slot| slot.is_reader());
+        lowered && self.readers() > 0 && readers.all(|slot| !slot.has_remote_agent())
+    }
     /// Who does a job of the run itself.
     #[must_use]
     pub fn agent_of(&self, job: &Job) -> Option<&Agent> {
@@ -166,6 +175,9 @@ pub struct ReviewSpec {
     pub quorum: Quorum,
     /// How reviewers are kept apart from the source.
     pub isolation: Isolation,
+    /// How the base asks that they be kept apart: what `run-loop gate` goes by.
+    #[serde(default)]
+    pub isolation_at_base: Isolation,
     /// Whether remote reviewers may judge by the diff alone (`--remote-review diff-only`).
     pub remote_diff_only: bool,
     /// How many jobs run at once.

@@ -245,15 +245,21 @@ fn weakness(policy: &GatePolicy, slot: &PanelSlot) -> Option<&'static str> {
     let panel = policy.panel.iter();
     let defined = panel.flat_map(|slot| std::iter::once(&slot.agent).chain(&slot.fallback));
     let agent = with_definition(defined.chain(&policy.agents), &slot.agent.definition);
-    let isolated = match evidence {
-        EvidenceKind::ReviewTree => true,
-        EvidenceKind::SourceTree => policy.isolation == Isolation::Env,
+    match evidence {
+        EvidenceKind::SourceTree if policy.isolation == Isolation::Worktree => {
+            return Some(
+                "read in the source tree itself (env), and the base asks for a review tree \
+                 (review.isolation: worktree)",
+            );
+        }
         // An agent that cannot see this machine has nothing else; the base must say that it is
         // such a one.
-        EvidenceKind::DiffOnly => agent.is_some_and(|agent| agent.remote),
-    };
-    if !isolated {
-        return Some("judged by weaker evidence than the base asks");
+        EvidenceKind::DiffOnly if !agent.is_some_and(|agent| agent.remote) => {
+            return Some(
+                "judged by the diff alone, and the base does not say that its agent is remote",
+            );
+        }
+        EvidenceKind::ReviewTree | EvidenceKind::SourceTree | EvidenceKind::DiffOnly => {}
     }
     let covered = match slot.contract {
         Contract::Json => coverage == Coverage::Full,

@@ -150,6 +150,7 @@ impl World {
                 fail_on: Severity::Medium,
                 quorum: self.quorum.map_or(Quorum::All, Quorum::AtLeast),
                 isolation: Isolation::Worktree,
+                isolation_at_base: Isolation::Worktree,
                 remote_diff_only: false,
                 max_parallel: self.max_parallel,
                 diff_cap: 1000,

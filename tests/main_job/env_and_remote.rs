@@ -17,9 +17,41 @@ fn env_isolation_reviews_the_source_tree() {
         "--review-isolation",
         "env",
     ];
-    bench.run(&args).ends(0);
+    let ran = bench.run(&args);
+    ran.ends(0).says("run-loop gate takes no PASS of theirs");
     assert_eq!(bench.sidecar("ann")["evidence"], "source-tree");
     assert_eq!(bench.sidecar("checks")["evidence"], "review-tree");
+    // The base asks for review trees: what comes next is a review that the gate takes, and the gate
+    // says so too.
+    let root = bench.repo.root().display();
+    let next = format!("next: run-loop --worktree {root} --base main --review-only\n");
+    assert!(ran.stdout.ends_with(&next), "{}", ran.stdout);
+    let gate = bench.gate();
+    gate.ends(5).with("RL0909").says("asks for a review tree");
+    let words = gate.next();
+    assert_eq!(words, ["run-loop", "--base", "main", "--review-only"]);
+    let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+    bench.run(&words).ends(0);
+    bench.gate().ends(0);
+}
+
+/// A base that admits `env` lets its gate take it: the gate is what comes next.
+#[test]
+fn env_isolation_passes_the_gate_where_the_base_admits_it() {
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing())
+        .config("review: {isolation: env}")
+        .ready();
+    let ran = bench.run(&[
+        "--base",
+        "main",
+        "--review-only",
+        "--review-isolation",
+        "env",
+    ]);
+    ran.ends(0).says("next: run-loop gate --worktree ");
+    assert!(!ran.stderr.contains("takes no PASS"), "{}", ran.stderr);
+    bench.gate().ends(0);
 }
 
 /// A remote agent has the prompt alone: it takes receipts and paths from there.

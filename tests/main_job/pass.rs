@@ -64,6 +64,19 @@ fn what_comes_next_is_true() {
     let line = ["--base", "main", "--review-only", "--reviewer", "checks"];
     let ran = bench.run(&line);
     assert!(ran.ends(0).stdout.ends_with("next: run-loop agents\n"));
+    // The base moved on: no gate takes this head before that is merged.
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing())
+        .ready();
+    bench.repo.git(&["switch", "-q", "main"]);
+    bench.repo.write("main.txt", "main\n");
+    bench.repo.commit("main moved");
+    bench.repo.git(&["switch", "-q", "feature"]);
+    let ran = bench.review();
+    let root = bench.repo.root().display();
+    let next = format!("next: git -C {root} merge main\n");
+    assert!(ran.ends(0).stdout.ends_with(&next), "{}", ran.stdout);
+    bench.gate().ends(4).with("RL0903");
 }
 
 /// T-001, T-002, scenario I13: objects, refs, index bytes, configuration, stash, worktrees, status.

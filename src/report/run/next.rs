@@ -4,23 +4,38 @@ use crate::domain::failure::NextCommand;
 use crate::domain::identity::Pin;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
 
-/// What comes next: the gate, once what was approved is a commit; a reviewer, where nobody read it.
+/// What comes next: the gate, once what was approved is a commit and the gate can take it; a
+/// reviewer, where nobody read it, or nobody as the base asks.
 pub(super) fn after_approval(spec: &RunSpec, pin: &Pin, readers: u32) -> Option<NextCommand> {
     if spec.single.is_some() {
         return None;
     }
+    let here = spec.source_root.as_str();
+    let base = match &spec.base {
+        BaseSpec::MergeBase { given, .. } => given.as_str(),
+        BaseSpec::StartHead { head } => head.as_str(),
+    };
     let words: Vec<&str> = if readers == 0 {
         // The gate takes no approval that nobody read for.
         vec!["run-loop", "agents"]
+    } else if spec.lacks_isolation() {
+        // Nor one of readers who saw the source itself, unless the base admits them.
+        [
+            "run-loop",
+            "--worktree",
+            here,
+            "--base",
+            base,
+            "--review-only",
+        ]
+        .to_vec()
     } else if pin.dirty {
-        vec!["git", "-C", &spec.source_root, "add", "--all"]
+        vec!["git", "-C", here, "add", "--all"]
+    } else if pin.behind > 0 && spec.policy.up_to_date {
+        // Nor one of a head that lacks what the base got since.
+        vec!["git", "-C", here, "merge", base]
     } else {
-        let base = match &spec.base {
-            BaseSpec::MergeBase { given, .. } => given.as_str(),
-            BaseSpec::StartHead { head } => head.as_str(),
-        };
         let head = pin.identity.head.as_str();
-        let here = spec.source_root.as_str();
         [
             "run-loop",
             "gate",
