@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::git::error::path_of;
+use crate::git::quoted::{quote, unquote};
 
 /// The folder itself and every folder it borrows from, directly or not.
 ///
@@ -58,69 +59,4 @@ pub(crate) fn to_bytes(folders: &[PathBuf]) -> Vec<u8> {
         text.push(b'\n');
     }
     text
-}
-
-fn quote(text: &mut Vec<u8>, bytes: &[u8]) {
-    text.push(b'"');
-    for byte in bytes {
-        match byte {
-            b'"' | b'\\' => text.extend_from_slice(&[b'\\', *byte]),
-            b'\n' => text.extend_from_slice(b"\\n"),
-            other => text.push(*other),
-        }
-    }
-    text.push(b'"');
-}
-
-/// Git's C-style quotes.
-fn unquote(line: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = line.strip_prefix(b"\"")?.iter().copied();
-    let mut text = Vec::new();
-    loop {
-        match bytes.next()? {
-            b'"' => return bytes.next().is_none().then_some(text),
-            b'\\' => match bytes.next()? {
-                b'n' => text.push(b'\n'),
-                b't' => text.push(b'\t'),
-                b'r' => text.push(b'\r'),
-                b'a' => text.push(7),
-                b'b' => text.push(8),
-                b'f' => text.push(12),
-                b'v' => text.push(11),
-                high @ b'0'..=b'3' => {
-                    let octal = |byte: u8| matches!(byte, b'0'..=b'7').then(|| byte - b'0');
-                    let (middle, low) = (octal(bytes.next()?)?, octal(bytes.next()?)?);
-                    text.push((high - b'0') << 6 | middle << 3 | low);
-                }
-                other @ (b'"' | b'\\') => text.push(other),
-                _ => return None,
-            },
-            other => text.push(other),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{quote, unquote};
-
-    #[test]
-    fn what_is_quoted_is_read_back() {
-        for path in [
-            &b"/a/b"[..],
-            b"/with\nbreak",
-            b"/quo\"te\\slash",
-            b"/bytes\xff",
-        ] {
-            let mut text = Vec::new();
-            quote(&mut text, path);
-            assert_eq!(unquote(&text).as_deref(), Some(path));
-        }
-        assert_eq!(
-            unquote(br#""/caf\303\251""#).as_deref(),
-            Some("/café".as_bytes())
-        );
-        assert_eq!(unquote(br#""/open"#), None);
-        assert_eq!(unquote(br#""/a"b"#), None);
-    }
 }

@@ -9,7 +9,7 @@ use crate::git::error::{Error, path_of, path_shown};
 use crate::git::object::resolves;
 use crate::git::program::{Git, finish};
 use crate::git::read::library::Library;
-use crate::git::read::{Peel, Place, Read as _, Unsure, layout};
+use crate::git::read::{Peel, Place, Read as _, Unsure, layout, or_program};
 use crate::git::repository::Repository;
 
 /// Where HEAD and the base stand.
@@ -28,13 +28,9 @@ pub(crate) struct Facts {
 impl Facts {
     /// Reads them, and proves that the folder is still the working tree of the same repository.
     pub(crate) fn read(git: &Git, repo: &Repository, base: &BaseSpec) -> Result<Self, Failure> {
-        match Self::in_process(repo, base) {
-            Ok(facts) => Ok(facts),
-            Err(unsure) => {
-                tracing::debug!(%unsure, "asking the git program");
-                Self::by_program(git, repo, base)
-            }
-        }
+        or_program(Self::in_process(repo, base), || {
+            Self::by_program(git, repo, base)
+        })
     }
 
     fn in_process(repo: &Repository, base: &BaseSpec) -> Result<Self, Unsure> {

@@ -173,11 +173,17 @@ pub(crate) fn ask<T>(
     library: impl FnOnce(&Library) -> Result<T, Unsure>,
     program: impl FnOnce(&Program<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    match Library::open(place).and_then(|opened| library(&opened)) {
-        Ok(answer) => Ok(answer),
-        Err(unsure) => {
-            tracing::debug!(%unsure, "asking the git program");
-            program(&Program { git, place })
-        }
-    }
+    let read = Library::open(place).and_then(|opened| library(&opened));
+    or_program(read, || program(&Program { git, place }))
+}
+
+/// What was read in this process, or what the git program says where that is nothing sure.
+pub(crate) fn or_program<T, E>(
+    read: Result<T, Unsure>,
+    program: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    read.or_else(|unsure| {
+        tracing::debug!(%unsure, "asking the git program");
+        program()
+    })
 }

@@ -7,7 +7,7 @@ use crate::domain::failure::Failure;
 use crate::git::config::GitConfig;
 use crate::git::error::{Error, path_of, path_shown};
 use crate::git::program::{Git, finish};
-use crate::git::read::layout;
+use crate::git::read::{layout, or_program};
 
 /// A repository, seen from one of its working trees. All paths are absolute, links resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,13 +60,7 @@ impl Repository {
     pub fn discover(git: &Git, dir: &Path) -> Result<Self, Failure> {
         let dir = fs_err::canonicalize(dir)
             .map_err(|error| Failure::new(Code::NotARepository, error.to_string()))?;
-        match layout::of(&dir) {
-            Ok(found) => Ok(found),
-            Err(unsure) => {
-                tracing::debug!(%unsure, "asking the git program");
-                Self::by_program(git, &dir)
-            }
-        }
+        or_program(layout::of(&dir), || Self::by_program(git, &dir))
     }
 
     /// What the git program says of the repository that a canonical path lies in.

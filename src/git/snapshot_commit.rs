@@ -3,6 +3,7 @@
 use crate::domain::failure::Failure;
 use crate::domain::identity::Pin;
 use crate::domain::oid::Oid;
+use crate::git::commit::Commit;
 use crate::git::error::Error;
 use crate::git::object::read_oid;
 use crate::git::program::{Git, finish};
@@ -70,7 +71,7 @@ impl Objects {
         }
         Ok(Self {
             head: head.oid,
-            head_time: head.time,
+            head_time: time_of(head.committer.as_deref().unwrap_or_default()),
             base_tree: base_commit.tree,
             base_has_reports: base_reports.is_some(),
             has_reports: reports.is_some(),
@@ -78,33 +79,11 @@ impl Objects {
     }
 }
 
-struct Commit {
-    oid: Oid,
-    tree: Oid,
-    time: String,
-}
-
 /// What a commit says; one that is missing is no commit.
 fn commit(object: Option<&Object>) -> Result<Commit, Error> {
     let bytes = object.map_or(&b"missing"[..], |object| &object.bytes);
-    let nonsense = || Error::answer("git cat-file commit", bytes);
-    let object = object.filter(|object| object.kind == "commit");
-    let object = object.ok_or_else(nonsense)?;
-    let word = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
-    let mut lines = bytes.split(|byte| *byte == b'\n').map(word);
-    let tree = lines
-        .next()
-        .and_then(|line| Oid::parse(line.strip_prefix("tree ")?))
-        .ok_or_else(nonsense)?;
-    let committer = lines
-        .take_while(|line| !line.is_empty())
-        .find(|line| line.starts_with("committer "))
-        .unwrap_or_default();
-    Ok(Commit {
-        oid: object.oid.clone(),
-        tree,
-        time: time_of(&committer),
-    })
+    let commit = object.and_then(Commit::parse);
+    commit.ok_or_else(|| Error::answer("git cat-file commit", bytes))
 }
 
 /// The time of a committer line; a damaged one counts as the epoch.

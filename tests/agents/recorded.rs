@@ -60,16 +60,10 @@ pub(crate) fn ended_so(program: &str, case: &str, exited: Ended) -> Recorded {
 
 impl Recorded {
     pub(crate) fn trouble(&self) -> Option<Trouble> {
-        match &self.ended {
-            Ended::Failed { trouble, .. } => Some(*trouble),
-            Ended::Exited { .. }
-            | Ended::Signalled { .. }
-            | Ended::TimedOut
-            | Ended::Stopped
-            | Ended::NotStarted { .. }
-            | Ended::Lost
-            | Ended::Interrupted => None,
-        }
+        let Ended::Failed { trouble, .. } = &self.ended else {
+            return None;
+        };
+        Some(*trouble)
     }
     pub(crate) fn answer(&self) -> String {
         self.account.final_message().unwrap_or_default()

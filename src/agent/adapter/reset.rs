@@ -30,18 +30,16 @@ const MOMENTS: [&str; 5] = [
 /// words do.
 #[must_use]
 pub fn of(ended: &Ended, told: Option<Reset>, now: Timestamp) -> Option<Reset> {
-    match ended {
-        Ended::Failed {
-            trouble, message, ..
-        } if trouble.is_limit() => told.or_else(|| said(message, now)),
-        Ended::Failed { .. }
-        | Ended::Exited { .. }
-        | Ended::Signalled { .. }
-        | Ended::TimedOut
-        | Ended::Stopped
-        | Ended::NotStarted { .. }
-        | Ended::Lost
-        | Ended::Interrupted => None,
+    let Ended::Failed {
+        trouble, message, ..
+    } = ended
+    else {
+        return None;
+    };
+    if trouble.is_limit() {
+        told.or_else(|| said(message, now))
+    } else {
+        None
     }
 }
 

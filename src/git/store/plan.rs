@@ -9,6 +9,7 @@ use crate::domain::failure::Failure;
 use crate::git::config::GitConfig;
 use crate::git::error::{Error, shown};
 use crate::git::program::Git;
+use crate::git::quoted::quote;
 use crate::git::repository::{ObjectFormat, Repository};
 
 /// What a store turned out to be.
@@ -175,17 +176,4 @@ fn promisor_settings(config: &GitConfig) -> Vec<u8> {
         }
     }
     text
-}
-
-/// A value in the configuration's own quotes.
-fn quote(text: &mut Vec<u8>, value: &[u8]) {
-    text.push(b'"');
-    for byte in value {
-        match byte {
-            b'"' | b'\\' => text.extend_from_slice(&[b'\\', *byte]),
-            b'\n' => text.extend_from_slice(b"\\n"),
-            other => text.push(*other),
-        }
-    }
-    text.push(b'"');
 }
