@@ -1,0 +1,174 @@
+//! What a message asks for: the input that it is, with what lies beside it.
+
+use std::io;
+
+use super::{Messages, refused};
+use crate::contract::structured;
+use crate::domain::code::Code;
+use crate::domain::delegation::{Fence, JobRequest, Submission, detail};
+use crate::domain::digest::Digest;
+use crate::domain::event::StopCause;
+use crate::domain::failure::Failure;
+use crate::domain::id::JobId;
+use crate::domain::job::Stored;
+use crate::domain::run_spec::RunSpec;
+use crate::engine::{InputKind, State};
+use crate::store::Inbox;
+use crate::store::inbox::{Ask, Message, Request};
+use crate::store::mailbox::INBOX;
+
+impl Messages {
+    /// The input that a message is; what it lacks is looked up here, and nothing is decided.
+    pub(super) fn input(
+        &self,
+        state: &State,
+        place: Option<JobId>,
+        fence: Option<&Fence>,
+        message: Message,
+    ) -> Result<InputKind, Failure> {
+        let id = message.id;
+        let (from, ask) = match message.request {
+            Request::Cancel if place.is_none() => {
+                return Ok(InputKind::Stop {
+                    cause: StopCause::Cancel,
+                    message: Some(id),
+                });
+            }
+            Request::Cancel => return Err(refused("a job does not cancel its run")),
+            Request::Job { from, ask } => (from, ask),
+        };
+        if place.is_some() != from.is_some() {
+            return Err(refused("the message does not say rightly who sends it"));
+        }
+        if let (Some(from), Some(fence)) = (&from, fence)
+            && from.job != fence.job
+        {
+            return Err(refused("the message lies in the inbox of another job"));
+        }
+        let request = match ask {
+            Ask::Submit {
+                agent,
+                prompt,
+                budget,
+                parent,
+                schema,
+            } => {
+                let bytes = self.beside(state, place, |inbox| inbox.prompt(id))?;
+                if Digest::of(&bytes) != prompt.sha256 {
+                    return Err(refused("the prompt is not the one that the message names"));
+                }
+                if bytes.iter().all(u8::is_ascii_whitespace) {
+                    return Err(refused("the prompt is empty"));
+                }
+                let schema = match schema {
+                    Some(named) => {
+                        let bytes = self.beside(state, place, |inbox| inbox.schema(id))?;
+                        if Digest::of(&bytes) != named.sha256 {
+                            return Err(refused(
+                                "the schema is not the one that the message names",
+                            ));
+                        }
+                        // Whoever sends a message may have skipped it.
+                        structured::check(&bytes)
+                            .map_err(|reason| refused(&format!("the schema: {reason}")))?;
+                        Some(self.rim.artifacts.put(&bytes)?)
+                    }
+                    None => None,
+                };
+                let asked = Submitted {
+                    budget,
+                    parent,
+                    prompt: self.rim.artifacts.put(&bytes)?,
+                    schema,
+                };
+                let submission = submission(run_of(state)?, &agent, asked)?;
+                JobRequest::Submit {
+                    submission: Box::new(submission),
+                }
+            }
+            Ask::Signal {
+                of,
+                signal,
+                detail: words,
+            } => JobRequest::Signal {
+                of,
+                signal,
+                detail: detail(&words),
+            },
+            Ask::Cancel { job, reason } => JobRequest::Cancel {
+                job,
+                reason: detail(&reason),
+            },
+            Ask::Redispatch { job } => JobRequest::Redispatch { job },
+        };
+        Ok(InputKind::Job {
+            message: id,
+            from,
+            request: Box::new(request),
+        })
+    }
+
+    /// What lies beside a message in the inbox of the run or of a job.
+    fn beside(
+        &self,
+        state: &State,
+        place: Option<JobId>,
+        read: impl FnOnce(&Inbox) -> io::Result<Vec<u8>>,
+    ) -> Result<Vec<u8>, Failure> {
+        let read = match place {
+            None => read(&self.rim.inbox),
+            Some(folder) => {
+                let run = run_of(state)?.loop_id;
+                self.folder_of(run, folder, INBOX)
+                    .and_then(|folder| read(&Inbox::in_folder(folder, run)))
+            }
+        };
+        read.map_err(|error| refused(&format!("what it comes with cannot be read: {error}")))
+    }
+}
+
+/// What is submitted, whoever is asked.
+#[derive(Debug)]
+pub struct Submitted {
+    /// The budget in seconds, where one is stated.
+    pub budget: Option<u64>,
+    /// The job inside which it is delegated.
+    pub parent: Option<JobId>,
+    /// The prompt.
+    pub prompt: Stored,
+    /// The schema that the answer must fit.
+    pub schema: Option<Stored>,
+}
+
+/// A submission as the run allows it: by an agent of its roster.
+///
+/// # Errors
+/// When the run knows no such agent, or it cannot be delegated to.
+pub fn submission(run: &RunSpec, agent: &str, asked: Submitted) -> Result<Submission, Failure> {
+    let found = run.roster.iter().find(|known| known.name == agent);
+    let Some(agent) = found.cloned() else {
+        let names: Vec<&str> = run.roster.iter().map(|known| known.name.as_str()).collect();
+        let message = format!(
+            "no agent {agent:?} can be delegated to; there are: {}",
+            if names.is_empty() {
+                "none".to_owned()
+            } else {
+                names.join(", ")
+            }
+        );
+        let failure = Failure::new(Code::UnknownAgent, message);
+        return Err(failure.next(["run-loop", "config", "show", "--origin"]));
+    };
+    Ok(Submission {
+        parent: asked.parent,
+        budget: asked.budget.or(agent.timeout).unwrap_or(run.job_timeout),
+        agent,
+        prompt: asked.prompt,
+        schema: asked.schema,
+    })
+}
+
+fn run_of(state: &State) -> Result<&RunSpec, Failure> {
+    let run = state.run.as_deref();
+    run.ok_or_else(|| refused("the run has not begun"))
+}
