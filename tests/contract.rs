@@ -7,6 +7,8 @@
 
 #[path = "contract/claims.rs"]
 mod claims;
+#[path = "contract/coverage.rs"]
+mod coverage;
 #[path = "contract/delegated.rs"]
 mod delegated;
 #[path = "contract/fixture.rs"]
@@ -15,6 +17,10 @@ mod fixture;
 mod lines;
 #[path = "contract/mutations.rs"]
 mod mutations;
+#[path = "contract/no_verdicts.rs"]
+mod no_verdicts;
+#[path = "contract/places.rs"]
+mod places;
 #[path = "contract/prompts.rs"]
 mod prompts;
 #[path = "contract/replies.rs"]

@@ -12,6 +12,10 @@ mod support;
 mod base;
 #[path = "git/content.rs"]
 mod content;
+#[path = "git/damage.rs"]
+mod damage;
+#[path = "git/left.rs"]
+mod left;
 #[path = "git/measure.rs"]
 mod measure;
 #[path = "git/pin.rs"]

@@ -218,14 +218,7 @@ fn a_plan_file_that_holds_no_plan_is_refused() {
     let machine = machine("");
     machine.repo.write("blank.md", " \n\t\n");
     std::fs::write(machine.repo.root().join("latin.md"), b"caf\xe9").unwrap();
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        machine.repo.root().join("fifo"),
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::RUSR,
-        0,
-    )
-    .unwrap();
+    crate::support::repo::pipe(&machine.repo.root().join("fifo"));
     std::os::unix::fs::symlink("loop.md", machine.repo.root().join("loop.md")).unwrap();
     machine.repo.write("locked.md", "The plan.\n");
     let locked = machine.repo.root().join("locked.md");

@@ -191,16 +191,7 @@ fn a_base_that_is_gone_is_stale_and_never_unchanged() {
 #[test]
 fn every_part_of_the_tripwire_is_seen() {
     let repo = feature();
-    let linked = repo.beside("linked");
-    repo.git(&[
-        "worktree",
-        "add",
-        "-q",
-        "-b",
-        "other",
-        linked.to_str().unwrap(),
-        "feature",
-    ]);
+    let linked = repo.linked("linked", "other", "feature");
     let dir = repo.root().join(".git");
     std::fs::create_dir_all(dir.join("info")).unwrap();
     let source = Source::at(&repo, &linked, Some("main"), git());

@@ -148,16 +148,7 @@ fn untracked_files_that_status_hides_are_in_the_tree() {
 #[test]
 fn a_linked_worktree_is_pinned_with_its_own_index() {
     let repo = feature();
-    let linked = repo.beside("linked");
-    repo.git(&[
-        "worktree",
-        "add",
-        "-q",
-        "-b",
-        "other",
-        linked.to_str().unwrap(),
-        "main",
-    ]);
+    let linked = repo.linked("linked", "other", "main");
     std::fs::write(linked.join("only-here.txt"), "x").unwrap();
     repo.write("only-there.txt", "x");
     let before = Untouched::of(&repo, &linked);

@@ -1,54 +1,19 @@
-//! Both readers of names, objects and ancestry: the library where it is sure, the program for the
-//! rest (issue 3, item 5). The hazard suite compares them on each of its repositories too.
+//! Both readers of names, objects and ancestry say the same (issue 3, item 5). The hazard suite compares
+//! them on each of its repositories too.
 
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::PathBuf;
 
 use run_loop::domain::oid::Oid;
-use run_loop::git::Git;
-use run_loop::git::object::{self, Depth};
-use run_loop::git::read::library::Library;
-use run_loop::git::read::program::Program;
-use run_loop::git::read::{Peel, Place, Read as _, layout};
+use run_loop::git::object;
+use run_loop::git::read::layout;
 
 use crate::support::reading::{Readers, agree};
-use crate::support::repo::{self, Repo};
-use crate::support::source::{discover, git};
+use crate::support::repo::{self, Repo, pipe};
+use crate::support::source::git;
 
-fn git_dir(repo: &Repo) -> std::path::PathBuf {
+pub(crate) fn git_dir(repo: &Repo) -> PathBuf {
     repo.root().join(".git")
-}
-
-fn opens(repo: &Repo) -> bool {
-    Library::open(Place::new(&git_dir(repo))).is_ok()
-}
-
-/// What is left to the program, which answers: nothing of it is lost.
-#[track_caller]
-fn left_to_the_program(repo: &Repo) {
-    assert!(!opens(repo), "the library took it");
-    assert!(layout::of(repo.root()).is_err());
-    let head = repo.git(&["rev-parse", "HEAD"]);
-    let (git, dir) = (git(), git_dir(repo));
-    let found = object::commit_of(&git, &dir, "HEAD").unwrap().unwrap();
-    assert_eq!(found.as_str(), head);
-    let bytes = object::blob(&git, &dir, "HEAD:README.md").unwrap().unwrap();
-    assert_eq!(bytes, b"# A project\n");
-    let listed = object::tree_entries(&git, &dir, "HEAD", "", Depth::All).unwrap();
-    assert_eq!(listed.len(), 2);
-    assert!(object::is_ancestor(&git, &dir, &found, &found).unwrap());
-    assert_eq!(discover(repo.root()).source_root, repo.root());
-}
-
-/// A repository of a format, made anew.
-fn made_with(options: &[&str]) -> Repo {
-    let repo = Repo::unborn();
-    std::fs::remove_dir_all(git_dir(&repo)).unwrap();
-    repo.git(&[&["init", "-q", "-b", "main"], options].concat());
-    repo.write("README.md", "# A project\n");
-    repo.write("src/lib.rs", "x\n");
-    repo.commit("first");
-    repo
 }
 
 #[test]
@@ -96,15 +61,7 @@ fn a_plain_repository_is_read_without_a_process() {
 fn places_are_found_as_git_finds_them() {
     let repo = Repo::new();
     repo.write("sub/x", "x");
-    let linked = repo.beside("linked");
-    repo.git(&[
-        "worktree",
-        "add",
-        "-q",
-        "-b",
-        "other",
-        linked.to_str().unwrap(),
-    ]);
+    let linked = repo.linked("linked", "other", "HEAD");
     let bare = repo.beside("bare.git");
     repo.git(&["clone", "-q", "--bare", ".", bare.to_str().unwrap()]);
     let of_bare = repo.beside("of-bare");
@@ -137,122 +94,6 @@ fn places_are_found_as_git_finds_them() {
     assert!(layout::of(unborn.root()).is_ok());
 }
 
-/// A repository whose configuration moves its working tree, and a submodule's.
-#[test]
-fn working_trees_by_configuration_are_left_to_the_program() {
-    let repo = Repo::new();
-    let other = repo.beside("work");
-    std::fs::create_dir(&other).unwrap();
-    repo.git(&["config", "core.worktree", other.to_str().unwrap()]);
-    assert!(layout::of(repo.root()).is_err());
-    agree(&git(), &other);
-    let outer = Repo::new();
-    let part = Repo::new();
-    let allow = ["-c", "protocol.file.allow=always"];
-    let add = [
-        "submodule",
-        "--quiet",
-        "add",
-        part.root().to_str().unwrap(),
-        "part",
-    ];
-    outer.git(&[allow.as_slice(), &add].concat());
-    let inside = outer.root().join("part");
-    assert!(layout::of(&inside).is_err());
-    agree(&git(), &inside);
-    outer.commit("with a part");
-    agree(&git(), outer.root());
-}
-
-#[test]
-fn sha256_is_left_to_the_program() {
-    left_to_the_program(&made_with(&["--object-format=sha256"]));
-}
-
-#[test]
-fn reftable_is_left_to_the_program() {
-    if git().version() >= (2, 45) {
-        left_to_the_program(&made_with(&["--ref-format=reftable"]));
-    } else {
-        crate::support::skipped("this git knows no reftable");
-    }
-}
-
-#[test]
-fn a_shallow_clone_is_left_to_the_program() {
-    let repo = Repo::new();
-    repo.write("README.md", "# A project\n");
-    repo.commit("second");
-    let url = format!("file://{}", repo.root().display());
-    let clone = Repo::unborn();
-    std::fs::remove_dir_all(clone.root()).unwrap();
-    let place = clone.root().to_str().unwrap();
-    repo.git(&["clone", "-q", "--depth=1", &url, place]);
-    left_to_the_program(&clone);
-    agree(&git(), clone.root());
-}
-
-/// The blobs that a partial clone lacks are git's to refuse or to fetch.
-#[test]
-fn a_partial_clone_is_left_to_the_program() {
-    let repo = Repo::new();
-    repo.git(&["config", "uploadpack.allowFilter", "true"]);
-    let url = format!("file://{}", repo.root().display());
-    let clone = Repo::unborn();
-    std::fs::remove_dir_all(clone.root()).unwrap();
-    let place = clone.root().to_str().unwrap();
-    repo.git(&["clone", "-q", "--filter=blob:none", &url, place]);
-    left_to_the_program(&clone);
-}
-
-/// Extensions that git knows and the library does not, and one in an old format that git overlooks.
-#[test]
-fn unknown_extensions_are_left_to_the_program() {
-    let repo = Repo::new();
-    repo.git(&["config", "extensions.somethingElse", "true"]);
-    left_to_the_program(&repo);
-    let repo = Repo::new();
-    repo.git(&["config", "core.repositoryFormatVersion", "1"]);
-    assert!(opens(&repo));
-    agree(&git(), repo.root());
-    repo.git(&["config", "extensions.preciousObjects", "true"]);
-    assert!(opens(&repo));
-    agree(&git(), repo.root());
-    repo.git(&["config", "core.repositoryFormatVersion", "2"]);
-    assert!(!opens(&repo));
-    let refused = run_loop::git::Repository::discover(&git(), repo.root()).unwrap_err();
-    assert!(refused.message.contains("version"), "{refused}");
-}
-
-#[test]
-fn configuration_by_working_tree_is_left_to_the_program() {
-    let repo = Repo::new();
-    repo.git(&["config", "extensions.worktreeConfig", "true"]);
-    repo.git(&["config", "--worktree", "some.thing", "x"]);
-    left_to_the_program(&repo);
-}
-
-/// An included file can be anything, anywhere: even one that never ends.
-#[test]
-fn included_configuration_is_left_to_the_program() {
-    let repo = Repo::new();
-    repo.git(&["config", "include.path", "/nonexistent"]);
-    left_to_the_program(&repo);
-}
-
-/// Our git is called without grafts; libgit2 would follow them.
-#[test]
-fn grafts_are_left_to_the_program() {
-    let repo = Repo::new();
-    let first = repo.git(&["rev-parse", "HEAD"]);
-    let second = repo.commit("second");
-    std::fs::write(git_dir(&repo).join("info/grafts"), format!("{second}\n")).unwrap();
-    left_to_the_program(&repo);
-    let oid = |text: &str| Oid::parse(text).unwrap();
-    let leads = object::is_ancestor(&git(), &git_dir(&repo), &oid(&first), &oid(&second));
-    assert!(leads.unwrap());
-}
-
 /// Neither reader follows replacements.
 #[test]
 fn replacements_change_nothing() {
@@ -270,239 +111,9 @@ fn replacements_change_nothing() {
 #[test]
 fn borrowed_objects_are_read() {
     let lender = Repo::new();
-    let repo = Repo::unborn();
-    std::fs::remove_dir_all(repo.root()).unwrap();
-    let place = repo.root().to_str().unwrap();
-    lender.git(&["clone", "-q", "--shared", ".", place]);
+    let repo = lender.cloned(".", &["--shared"]);
     let (answered, _) = agree(&git(), repo.root());
     assert!(answered > 20, "{answered}");
-}
-
-/// Odd files in the places that the library would open: a pipe would hold the whole process.
-#[test]
-fn odd_files_are_left_to_the_program() {
-    for name in [
-        "HEAD",
-        "config",
-        "packed-refs",
-        "commondir",
-        "objects/info/alternates",
-    ] {
-        let repo = Repo::new();
-        let path = git_dir(&repo).join(name);
-        drop(std::fs::remove_file(&path));
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            &path,
-            rustix::fs::FileType::Fifo,
-            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
-            0,
-        )
-        .unwrap();
-        assert!(!opens(&repo), "{name}");
-        assert!(layout::of(repo.root()).is_err(), "{name}");
-    }
-    let repo = Repo::new();
-    let head = git_dir(&repo).join("HEAD");
-    std::fs::rename(&head, git_dir(&repo).join("REAL")).unwrap();
-    symlink("REAL", &head).unwrap();
-    assert!(!opens(&repo));
-    // A ref, and an object, that is a link or a pipe.
-    let repo = Repo::new();
-    let heads = git_dir(&repo).join("refs/heads");
-    symlink("main", heads.join("linked")).unwrap();
-    let library = Library::open(Place::new(&git_dir(&repo)));
-    assert!(library.unwrap().resolves("refs/heads/linked").is_err());
-    let oid = "5".repeat(40);
-    let folder = git_dir(&repo).join("objects/55");
-    std::fs::create_dir_all(&folder).unwrap();
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        folder.join(&oid[2..]),
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::RUSR,
-        0,
-    )
-    .unwrap();
-    let library = Library::open(Place::new(&git_dir(&repo))).unwrap();
-    assert!(library.peeled(&oid, Peel::Commit).is_err());
-    assert!(library.blob_sizes(&[&Oid::parse(&oid).unwrap()]).is_err());
-}
-
-/// What is damaged is never taken for absent: the library says nothing, the program says what.
-#[test]
-fn damage_is_told_by_the_program() {
-    let repo = Repo::new();
-    let oid = |name: &str| repo.git(&["rev-parse", name]);
-    let (good, bad) = (oid("HEAD:README.md"), oid("HEAD:src/lib.rs"));
-    let loose = |oid: &str| {
-        git_dir(&repo)
-            .join("objects")
-            .join(&oid[..2])
-            .join(&oid[2..])
-    };
-    // The bytes of another object, and whole ones: only its id tells.
-    std::fs::remove_file(loose(&good)).unwrap();
-    std::fs::copy(loose(&bad), loose(&good)).unwrap();
-    let dir = git_dir(&repo);
-    let library = Library::open(Place::new(&dir)).unwrap();
-    assert!(library.objects(std::slice::from_ref(&good)).is_err());
-    // Half of an object.
-    let tree = oid("HEAD^{tree}");
-    let bytes = std::fs::read(loose(&tree)).unwrap();
-    std::fs::remove_file(loose(&tree)).unwrap();
-    std::fs::write(loose(&tree), &bytes[..bytes.len() / 2]).unwrap();
-    assert!(library.tree_entries("HEAD", "", Depth::All).is_err());
-    assert!(object::tree_entries(&git(), &dir, "HEAD", "", Depth::All).is_err());
-    assert!(object::entry(&git(), &dir, "HEAD", "run-loop.yaml").is_err());
-    // None at all.
-    std::fs::remove_file(loose(&tree)).unwrap();
-    assert!(library.tree_entries("HEAD", "", Depth::All).is_err());
-    assert!(object::tree_entries(&git(), &dir, "HEAD", "", Depth::All).is_err());
-    // A ref that says nothing.
-    std::fs::write(dir.join("refs/heads/main"), "").unwrap();
-    assert!(library.head().is_err());
-    assert!(!matches!(
-        object::commit_of(&git(), &dir, "HEAD"),
-        Ok(Some(_))
-    ));
-}
-
-/// Bytes turned over in the files that libgit2 parses, and files cut short: it comes back, and what it
-/// says then the program says too.
-#[test]
-fn damaged_names_and_settings_are_read_alike_or_not_at_all() {
-    let repo = Repo::new();
-    repo.git(&["branch", "other"]);
-    repo.git(&["tag", "-a", "-m", "one", "v1"]);
-    repo.git(&["pack-refs", "--all"]);
-    let linked = repo.beside("linked");
-    repo.git(&[
-        "worktree",
-        "add",
-        "-q",
-        "-b",
-        "third",
-        linked.to_str().unwrap(),
-    ]);
-    let dir = git_dir(&repo);
-    let own = dir.join("worktrees/linked");
-    let git = git();
-    let mut answered = 0;
-    for (place, file) in [
-        (&dir, dir.join("packed-refs")),
-        (&dir, dir.join("config")),
-        (&dir, dir.join("HEAD")),
-        (&own, own.join("HEAD")),
-        (&own, own.join("commondir")),
-        (&own, own.join("gitdir")),
-        (&own, dir.join("refs/heads/third")),
-        (&own, linked.join(".git")),
-    ] {
-        let bytes = std::fs::read(&file).unwrap();
-        for at in 0..bytes.len() {
-            for change in [0x01, 0x20, 0x80] {
-                let mut damaged = bytes.clone();
-                damaged[at] ^= change;
-                std::fs::write(&file, &damaged).unwrap();
-                answered += usize::from(asked(&git, place, at % 16 == 0));
-                // What the folder is taken for is told by both alike.
-                let root = if place == &dir { repo.root() } else { &linked };
-                if let Ok(found) = layout::of(root)
-                    && at % 8 == 0
-                {
-                    let said = run_loop::git::Repository::by_program(&git, root);
-                    // Git also stops at a setting that it does not need for this.
-                    assert!(
-                        said.is_err() || said.unwrap() == found,
-                        "byte {at} of {file:?}"
-                    );
-                }
-            }
-            std::fs::write(&file, &bytes[..at]).unwrap();
-            answered += usize::from(asked(&git, place, at % 16 == 0));
-        }
-        std::fs::write(&file, &bytes).unwrap();
-    }
-    assert!(answered > 1_000, "{answered}");
-    assert!(asked(&git, &dir, true));
-}
-
-/// Whether the library says where HEAD, a branch and a tag stand; the program is asked the same.
-fn asked(git: &Git, place: &Path, compare: bool) -> bool {
-    let Ok(library) = Library::open(Place::new(place)) else {
-        return false;
-    };
-    let mut any = false;
-    for name in ["HEAD", "refs/heads/other", "refs/tags/v1"] {
-        let Ok(Some(oid)) = library.peeled(name, Peel::Commit) else {
-            continue;
-        };
-        any = true;
-        if compare {
-            let place = Place::new(place);
-            let said = Program { git, place }.peeled(name, Peel::Commit);
-            // Git stops at any odd line of the packed refs, also at one that nobody asked for.
-            assert!(said.is_err() || said.unwrap() == Some(oid), "{name}");
-        }
-    }
-    any
-}
-
-/// libgit2 1.9 ends the process on a pack's index with one wrong byte: packs are left to the program.
-#[test]
-fn packed_objects_are_left_to_the_program() {
-    let repo = Repo::new();
-    repo.git(&["gc", "-q"]);
-    let head = repo.git(&["rev-parse", "HEAD"]);
-    let dir = git_dir(&repo);
-    let library = Library::open(Place::new(&dir)).unwrap();
-    assert!(library.peeled("HEAD", Peel::Commit).is_err());
-    assert!(library.resolves("HEAD").unwrap());
-    assert!(library.objects(std::slice::from_ref(&head)).is_err());
-    let found = object::commit_of(&git(), &dir, "HEAD").unwrap().unwrap();
-    assert_eq!(found.as_str(), head);
-    agree(&git(), repo.root());
-}
-
-/// Names that git finds by rules of its own are git's.
-#[test]
-fn names_that_are_no_full_names_are_left_to_the_program() {
-    let repo = Repo::new();
-    repo.commit("second");
-    let library = Library::open(Place::new(&git_dir(&repo))).unwrap();
-    let short = &repo.git(&["rev-parse", "HEAD"])[..10];
-    for name in [
-        "main",
-        "heads/main",
-        "HEAD~1",
-        "HEAD^",
-        "@",
-        "@{0}",
-        "refs/heads/main~1",
-        "ORIG_HEAD",
-        "refs/bisect/bad",
-        "refs/worktree/x",
-        "refs/heads/../../HEAD",
-        "refs/heads/none",
-        "",
-        short,
-        "refs/stash",
-    ] {
-        assert!(library.peeled(name, Peel::Commit).is_err(), "{name}");
-        assert!(library.resolves(name).is_err(), "{name}");
-    }
-    for path in [
-        "",
-        "./README.md",
-        "../x",
-        "src//lib.rs",
-        "src/",
-        ":/README.md",
-        ":(top)README.md",
-    ] {
-        assert!(library.entry("HEAD", path).is_err(), "{path}");
-    }
 }
 
 /// The whole: neither variables nor anybody's configuration reach the library. A pipe in place of the
@@ -513,14 +124,7 @@ fn the_library_reads_no_variables_and_no_home() {
     let home = repo.beside("home");
     std::fs::create_dir_all(home.join(".config/git")).unwrap();
     for name in [".gitconfig", ".config/git/config"] {
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            home.join(name),
-            rustix::fs::FileType::Fifo,
-            rustix::fs::Mode::RUSR,
-            0,
-        )
-        .unwrap();
+        pipe(&home.join(name));
     }
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_run-loop"))
         .arg("status")
@@ -615,21 +219,4 @@ fn random_history(seed: u64) {
         readers.left
     );
     agree(&git, repo.root());
-}
-
-/// Another user's repository is git's to judge, by the user's own configuration.
-#[test]
-fn somebody_elses_repository_is_left_to_the_program() {
-    if !rustix::process::geteuid().is_root() {
-        crate::support::skipped("only root can give files away");
-        return;
-    }
-    for given in ["", ".git"] {
-        let repo = Repo::new();
-        std::os::unix::fs::chown(repo.root().join(given), Some(12345), None).unwrap();
-        assert!(layout::of(repo.root()).is_err());
-        let refused = run_loop::git::Repository::discover(&git(), repo.root());
-        let refused = refused.unwrap_err();
-        assert!(refused.message.contains("dubious ownership"), "{refused}");
-    }
 }

@@ -27,15 +27,7 @@ fn the_main_working_tree_is_found_from_a_folder_inside() {
 #[test]
 fn a_linked_worktree_of_the_same_repository_is_accepted() {
     let repo = Repo::new();
-    let linked = repo.beside("feature");
-    repo.git(&[
-        "worktree",
-        "add",
-        "-q",
-        "-b",
-        "feature",
-        linked.to_str().unwrap(),
-    ]);
+    let linked = repo.linked("feature", "feature", "HEAD");
     let found = worktree_source(&git(), &discover(repo.root()), &linked).unwrap();
     assert_eq!(found.source_root, linked);
     assert_eq!(found.git_dir, repo.root().join(".git/worktrees/feature"));

@@ -4,18 +4,11 @@ use std::os::unix::net::UnixListener;
 
 use run_loop::domain::code::Code;
 
-use crate::support::repo::Repo;
+use crate::support::repo::{Repo, pipe};
 use crate::trial::{chmod, link, refused, remove, same};
 
 fn fifo(repo: &Repo, path: &str) {
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        repo.root().join(path),
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
-        0,
-    )
-    .unwrap();
+    pipe(&repo.root().join(path));
 }
 
 #[test]

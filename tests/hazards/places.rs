@@ -11,15 +11,7 @@ use crate::trial::{Trial, same};
 #[test]
 fn linked_worktree() {
     let repo = Repo::new();
-    let linked = repo.beside("linked");
-    repo.git(&[
-        "worktree",
-        "add",
-        "-q",
-        "-b",
-        "other",
-        linked.to_str().unwrap(),
-    ]);
+    let linked = repo.linked("linked", "other", "HEAD");
     repo.write("README.md", "# Not this one\n");
     repo.git(&["add", "-A"]);
     std::fs::write(linked.join("new.txt"), "linked\n").unwrap();
@@ -33,15 +25,7 @@ fn linked_worktree() {
 #[test]
 fn worktree_config() {
     let repo = Repo::new();
-    let linked = repo.beside("linked");
-    repo.git(&[
-        "worktree",
-        "add",
-        "-q",
-        "-b",
-        "other",
-        linked.to_str().unwrap(),
-    ]);
+    let linked = repo.linked("linked", "other", "HEAD");
     repo.git(&["config", "extensions.worktreeConfig", "true"]);
     repo::git(&linked, &["config", "--worktree", "core.autocrlf", "input"]);
     for root in [repo.root(), &linked] {

@@ -99,15 +99,7 @@ fn setting_of_the_working_tree_alone() {
     let (repo, full) = sparse("--cone");
     let config = repo.git(&["config", "--show-scope", "core.sparseCheckout"]);
     assert!(config.starts_with("worktree"), "{config}");
-    let linked = repo.beside("linked");
-    repo.git(&[
-        "worktree",
-        "add",
-        "-q",
-        "-b",
-        "linked",
-        linked.to_str().unwrap(),
-    ]);
+    let linked = repo.linked("linked", "linked", "HEAD");
     std::fs::write(linked.join("src/lib.rs"), "// linked\n").unwrap();
     std::fs::write(full.join("src/lib.rs"), "// linked\n").unwrap();
     Trial::at(&repo, &linked)

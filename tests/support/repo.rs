@@ -47,11 +47,42 @@ impl Repo {
         self.git(&["commit", "-q", "--allow-empty", "-m", message]);
         self.git(&["rev-parse", "HEAD"])
     }
+    /// A linked working tree beside the main one, on a new branch that starts at a revision.
+    #[track_caller]
+    pub fn linked(&self, name: &str, branch: &str, start: &str) -> PathBuf {
+        let place = self.beside(name);
+        let shown = place.to_str().unwrap();
+        self.git(&["worktree", "add", "-q", "-b", branch, shown, start]);
+        place
+    }
+    /// A clone of its own, made with these options, of a URL that leads here or of `.`.
+    #[track_caller]
+    pub fn cloned(&self, url: &str, options: &[&str]) -> Self {
+        let clone = Self::unborn();
+        std::fs::remove_dir_all(clone.root()).unwrap();
+        let ends = [url, clone.root().to_str().unwrap()];
+        self.git(&[&["clone", "-q"], options, &ends].concat());
+        clone
+    }
+    /// Where it is cloned from like from another machine.
+    pub fn url(&self) -> String {
+        format!("file://{}", self.root.display())
+    }
     /// Runs git in the working tree; panics when it fails; trimmed standard output.
     #[track_caller]
     pub fn git(&self, args: &[&str]) -> String {
         git(&self.root, args)
     }
+}
+
+/// Makes a named pipe: whoever opens it waits.
+#[track_caller]
+pub fn pipe(path: &Path) {
+    let (kind, mode) = (
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+    );
+    rustix::fs::mknodat(rustix::fs::CWD, path, kind, mode, 0).unwrap();
 }
 
 /// The git under test: `RUN_LOOP_TEST_GIT` names another one.

@@ -56,16 +56,7 @@ impl User {
         repo.git(&["config", "user.name", "Ann of the repository"]);
         repo.write("README.md", "# stashed\n");
         repo.git(&["stash", "push", "-q", "-m", "the user's"]);
-        let other = repo.beside("other");
-        repo.git(&[
-            "worktree",
-            "add",
-            "-q",
-            "-b",
-            "other",
-            other.to_str().unwrap(),
-            "main",
-        ]);
+        let other = repo.linked("other", "other", "main");
         std::fs::write(other.join("README.md"), "# being edited\n").unwrap();
         repo.write("notes.txt", "not committed\n");
         Self { bench }
