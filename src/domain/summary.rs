@@ -49,6 +49,8 @@ pub struct Summary {
     pub suspended: Option<Failure>,
     /// Until when it is parked, where that is known.
     pub parked_until: Option<Timestamp>,
+    /// Whether it is on its way to be put aside or to end, and ends what is under way.
+    pub is_winding_up: bool,
     /// How it ended; `None` while it goes on, is put aside, or when its engine died.
     pub end: Option<End>,
     /// Effects without an outcome.
@@ -140,25 +142,25 @@ impl Summary {
             Event::RunResumed { .. } => {
                 self.suspended = None;
                 self.parked_until = None;
+                self.is_winding_up = self.closing.is_some();
                 if self.closing.is_none() {
                     self.open.retain(|_, effect| effect.outlives_its_engine());
                 }
             }
             // That somebody asked shows in the end; a retry shows as one more job. Delegated
             // jobs are told by the engine's state.
-            Event::StopRequested { .. }
-            | Event::JobRequested { .. }
+            Event::JobRequested { .. }
             | Event::JobClosed { .. }
             | Event::JobSilent { .. }
             | Event::JobHeard { .. }
             | Event::CostUntold { .. }
-            | Event::RunParking { .. }
             | Event::SlotLimited { .. }
             | Event::WorkLimited { .. }
             | Event::ReviewOpened { .. }
             | Event::WorkRetried { .. }
             | Event::WorkClosed { .. }
             | Event::SlotRetried { .. } => {}
+            Event::StopRequested { .. } | Event::RunParking { .. } => self.is_winding_up = true,
             Event::WaitEnded { effect, .. } => drop(self.open.remove(effect)),
             Event::WorkOpened { work } => self.work = Some(work.role),
             Event::RoundOpened { round } => self.rounds.push(Round::new(*round)),
@@ -205,7 +207,10 @@ impl Summary {
                     round.closed_at = Some(at);
                 }
             }
-            Event::RunClosing { end } => self.closing = Some(end.clone()),
+            Event::RunClosing { end } => {
+                self.closing = Some(end.clone());
+                self.is_winding_up = true;
+            }
             Event::RunSuspended { failure, until } => {
                 self.suspended = Some(failure.clone());
                 self.parked_until = *until;

@@ -98,8 +98,13 @@ impl Follower {
                 },
             ),
             Event::WaitEnded { again, .. } => {
-                let (in_time, again) = (!again, *again);
-                (About::default(), Kind::WaitEnded { in_time, again })
+                let (in_time, again, stopped) = (!again, *again, false);
+                let ended = Kind::WaitEnded {
+                    in_time,
+                    again,
+                    stopped,
+                };
+                (About::default(), ended)
             }
             Event::JobClosed { job, closed } => (
                 About::default(),
@@ -114,7 +119,8 @@ impl Follower {
             } => {
                 let requested = self.summary.open.get(effect);
                 let about = requested.map_or_else(About::default, |e| self.about_effect(e));
-                (about, kind::done(requested, outcome, self.root()))
+                let stops = self.summary.is_winding_up;
+                (about, kind::done(requested, outcome, self.root(), stops))
             }
             Event::RoundOpened { round } => (About::round(*round), Kind::RoundOpened),
             Event::ReviewOpened { round } => (About::round(*round), Kind::ReviewOpened),

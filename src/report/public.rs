@@ -234,6 +234,9 @@ pub enum Kind {
         /// Whether it begins anew: the run was taken up, or the jobs are at a limit.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         again: bool,
+        /// Whether it ended because the run does: nobody is told anything.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        stopped: bool,
     },
     /// A delegated job is dispatched once more.
     JobRedispatched {

@@ -57,7 +57,8 @@ pub struct Journal {
     // Declared first: the connection closes (and writes its last checkpoint) under the lock.
     connection: Connection,
     _writer: FileLock,
-    beat: Beat,
+    /// Where it is noted that this engine lives; without it the newest event says so.
+    beat: Option<Beat>,
     run: LoopId,
     place: Place,
     /// The last row.
@@ -151,7 +152,8 @@ impl Journal {
     /// Notes how long the engine that took the run up then has driven it. A note that cannot be taken
     /// is none.
     pub fn beat(&self, since: Timestamp, ran_ms: u64) {
-        if let Err(error) = self.beat.note(since, ran_ms) {
+        let noted = self.beat.as_ref().map(|beat| beat.note(since, ran_ms));
+        if let Some(Err(error)) = noted {
             tracing::debug!(%error, "no note of how long this engine has run");
         }
     }
@@ -196,7 +198,9 @@ impl Journal {
         Ok(Self {
             connection,
             _writer: writer,
-            beat: Beat::open(folder).map_err(Error::Open)?,
+            beat: Beat::open(folder)
+                .inspect_err(|error| tracing::debug!(%error, "no note of how long engines run"))
+                .ok(),
             run,
             place,
             last,

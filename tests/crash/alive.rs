@@ -30,6 +30,21 @@ fn taken_up(bench: &Bench) -> LoopId {
     LoopId::parse(first["run"].as_str().unwrap()).unwrap()
 }
 
+/// Issue 4: what stands in the note's place keeps nobody from going on.
+#[test]
+fn a_run_goes_on_where_no_note_can_be_taken() {
+    let hangs = ScriptedAgent::hangs();
+    let bench = Bench::new().reviewer("ann", &hangs).ready();
+    let mut engine = Engine::start(&bench);
+    engine.line_with(&["job_started"]);
+    let path = note(&bench);
+    engine.kill();
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    taken_up(&bench);
+    bench.run(&["cancel"]).ends(0);
+}
+
 /// Issue 4: an engine notes in its run's own folder how long it has driven it, by a clock that stands
 /// still while the machine sleeps; that counts when the run goes on. What another engine noted, of
 /// whatever run of the source, does not.

@@ -134,7 +134,7 @@ fn fifty_flooding_jobs_are_held_in_flat_memory() {
     begin.release();
     let ran = Ran::of(&child.wait_with_output().unwrap());
     ran.ends(0);
-    // Submitted with its dispatch, and ended: two durable commits for each job.
+    // No job has more events than these, each in one durable commit at most.
     let log = bench
         .run(&["log", "--format", "ndjson"])
         .ends(0)

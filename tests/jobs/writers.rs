@@ -166,6 +166,19 @@ fn a_creator_may_leave_all_the_work_to_others() {
     assert!(stage.tree(1).contains(LATE), "{}", stage.tree(1));
 }
 
+/// M-130: a run that is stopped while it waits says so, and not that somebody is told.
+#[test]
+fn a_wait_that_is_broken_off_tells_nobody() {
+    let stage = Stage::with_creator("", true, true);
+    let line = ["--creator", "writer", "--format", "ndjson", "add a line"];
+    let mut engine = Engine::start_with(&stage.bench, &line);
+    engine.line_with(&["step_started", "\"wait\""]);
+    stage.bench.run(&["cancel"]).ends(0);
+    engine.line_with(&["wait_ended", "\"stopped\":true"]);
+    let ended = engine.ended();
+    assert_ne!(ended.code, Some(0), "{ended:?}");
+}
+
 /// T-101, T-110: a cap of its own wins, and reviewers are told of what is open then.
 #[test]
 fn the_wait_may_have_a_cap_of_its_own() {

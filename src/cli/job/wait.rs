@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::cli::args::Format;
 use crate::cli::args::job::WaitArgs;
 use crate::cli::environment::Environment;
@@ -13,7 +15,6 @@ use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::id::JobId;
 use crate::domain::job_view::JobView;
-use crate::runtime::clock;
 
 /// How often a job is looked at.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -31,7 +32,8 @@ pub(super) fn run(
     let limit = args
         .timeout
         .unwrap_or_else(|| view.budget.saturating_add(WAIT_GRACE));
-    let until = clock::now().plus_seconds(limit);
+    // As its budget: the time in which the machine sleeps does not count.
+    let until = Instant::now() + Duration::from_secs(limit);
     let runtime = clockwork()?;
     while !view.over {
         if let Desk::Outside { .. } = desk
@@ -46,7 +48,7 @@ pub(super) fn run(
             let run = view.run.to_string();
             return Err(Failure::new(Code::Interrupted, message).next(["run-loop", "resume", &run]));
         }
-        if clock::now() >= until {
+        if Instant::now() >= until {
             let message = format!("job {job} is {} after {limit} s", view.status);
             let job = job.to_string();
             return Err(

@@ -75,8 +75,13 @@ pub(super) fn requested(effect: &Effect) -> Kind {
     Kind::StepStarted { step }
 }
 
-/// `root` is the source root.
-pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome, root: &str) -> Kind {
+/// `root` is the source root, and `stops` whether the run ends what is under way.
+pub(super) fn done(
+    requested: Option<&Effect>,
+    outcome: &Outcome,
+    root: &str,
+    stops: bool,
+) -> Kind {
     match outcome {
         Outcome::Pinned { result } => told("pin", result, pinned),
         Outcome::EvidenceMade { result } => told("evidence", result, evidence),
@@ -98,6 +103,7 @@ pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome, root: &str) ->
         Outcome::JobsAwaited => Kind::WaitEnded {
             in_time: false,
             again: false,
+            stopped: stops,
         },
         Outcome::TimerEnded { elapsed } => Kind::TimerEnded { elapsed: *elapsed },
         Outcome::Measured { result } => {

@@ -43,7 +43,11 @@ pub(super) fn say(kind: &Kind) -> Option<String> {
             "job {job} stalled:{stalled}: it printed nothing for 600 s; its budget alone ends it"
         ),
         Kind::JobResumed { job, .. } => format!("job {job} resumed: it printed something again"),
-        Kind::WaitEnded { in_time, again } => waited(*in_time, *again).to_owned(),
+        Kind::WaitEnded {
+            in_time,
+            again,
+            stopped,
+        } => waited(*in_time, *again, *stopped).to_owned(),
         Kind::JobRedispatched { job } => format!("job {job} is dispatched once more"),
         Kind::RunStarted { .. }
         | Kind::RunResumed
@@ -98,8 +102,9 @@ fn said(signal: &str) -> String {
 }
 
 /// How a wait for delegated jobs ended.
-fn waited(in_time: bool, again: bool) -> &'static str {
+fn waited(in_time: bool, again: bool, stopped: bool) -> &'static str {
     match (in_time, again) {
+        _ if stopped => "the wait for delegated jobs is broken off: the run stops",
         (true, _) => "the jobs that were waited for are over",
         (false, true) => "the wait for delegated jobs is broken off, and begins anew",
         (false, false) => "jobs are still open after the wait: reviewers are told",
