@@ -11,6 +11,8 @@ mod support;
 mod inside;
 #[path = "jobs/many.rs"]
 mod many;
+#[path = "jobs/rows.rs"]
+mod rows;
 #[path = "jobs/single.rs"]
 mod single;
 #[path = "jobs/taken_over.rs"]

@@ -13,7 +13,7 @@ use crate::domain::id::LoopId;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::summary::{RunState, Summary};
 use crate::domain::time::Timestamp;
-use crate::engine::State;
+use crate::engine::{DelegationRecord, State};
 use crate::report::run::RunReport;
 use crate::report::short_id::short_id;
 use crate::store::index::{Index, Listed};
@@ -136,8 +136,9 @@ impl ReadRun {
     pub fn report(&self) -> RunReport {
         let state = State::replay(self.entries.iter().map(|entry| &entry.event));
         let delegated = state.delegations.values();
+        let view = |record: &DelegationRecord| record.view(self.run).of_run(self.state);
         RunReport {
-            jobs: delegated.map(|record| record.view(self.run)).collect(),
+            jobs: delegated.map(view).collect(),
             ..RunReport::of(self.run, &self.summary, self.state, &self.folder)
         }
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::id::{JobId, LoopId};
+use crate::domain::summary::RunState;
 use crate::domain::time::Timestamp;
 
 /// A delegated job, for `run-loop job list` and `show`, and for the job that delegated it.
@@ -21,7 +22,8 @@ pub struct JobView {
     pub parent: Option<JobId>,
     /// Who is asked.
     pub agent: String,
-    /// `pending`, `running`, `completed`, `error` or `cancelled`.
+    /// `pending`, `running`, `completed`, `error` or `cancelled`; `interrupted` where the run's engine
+    /// died while it ran.
     pub status: String,
     /// Its words: why it failed or was cancelled, what it said of its end.
     pub detail: String,
@@ -37,6 +39,20 @@ pub struct JobView {
     pub submitted_at: Timestamp,
     /// The hash of its report, which is the name of the artifact that holds it.
     pub report: Option<String>,
+}
+
+/// The word for a job that runs.
+pub const RUNNING: &str = "running";
+
+impl JobView {
+    /// As its run stands: only a living engine makes it running (scenario H09).
+    #[must_use]
+    pub fn of_run(mut self, state: RunState) -> Self {
+        if self.status == RUNNING && state != RunState::Running {
+            "interrupted".clone_into(&mut self.status);
+        }
+        self
+    }
 }
 
 /// Whether a job was delegated inside another one, at whatever depth.

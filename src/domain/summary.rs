@@ -138,15 +138,7 @@ impl Summary {
                 self.spec = Some(spec.clone());
                 self.started_at = Some(at);
             }
-            // As the engine does: what was open is not done on an old measurement.
-            Event::RunResumed { .. } => {
-                self.suspended = None;
-                self.parked_until = None;
-                self.is_winding_up = self.closing.is_some();
-                if self.closing.is_none() {
-                    self.open.retain(|_, effect| effect.outlives_its_engine());
-                }
-            }
+            Event::RunResumed { .. } => self.resumed(),
             // That somebody asked shows in the end; a retry shows as one more job. Delegated
             // jobs are told by the engine's state.
             Event::JobRequested { .. }
@@ -216,6 +208,16 @@ impl Summary {
                 self.parked_until = *until;
             }
             Event::RunEnded { end } => self.end = Some(end.clone()),
+        }
+    }
+
+    fn resumed(&mut self) {
+        self.suspended = None;
+        self.parked_until = None;
+        self.is_winding_up = self.closing.is_some();
+        // As the engine does: what was open is not done on an old measurement.
+        if self.closing.is_none() {
+            self.open.retain(|_, effect| effect.outlives_its_engine());
         }
     }
 

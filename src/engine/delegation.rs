@@ -111,7 +111,7 @@ impl DelegationRecord {
     pub fn status_word(&self) -> &'static str {
         match (self.status(), &self.closed) {
             (JobStatus::Closed, Some(closed)) => closed.as_str(),
-            (JobStatus::Running, _) => "running",
+            (JobStatus::Running, _) => job_view::RUNNING,
             (JobStatus::Pending | JobStatus::Closed, _) => "pending",
         }
     }

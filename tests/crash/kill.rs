@@ -66,8 +66,10 @@ fn to_the_end(scenario: &Scenario, seen: &[String], why: &str) {
     let settled = scenario.settled_calls(seen);
     let resumed = scenario.bench.run(&["resume"]);
     match resumed.code {
-        // It had ended before the kill, or had not begun.
-        Some(3) if resumed.stderr.contains("RL0140") => {}
+        // It had ended before the kill, as it must, or had not begun.
+        Some(3) if resumed.stderr.contains("RL0140") => {
+            assert_eq!(scenario.recorded_exit(), Some(scenario.exit), "{why}");
+        }
         Some(2) if resumed.stderr.contains("RL0018") => {}
         Some(6) if resumed.stderr.contains("never began") => {}
         code => assert_eq!(
@@ -123,6 +125,12 @@ fn a_run_that_is_corrected_survives_kills() {
 #[test]
 fn a_run_that_delegates_survives_kills() {
     rounds("delegates", Scenario::delegates, 3);
+}
+
+/// M-130: nor one whose creator leaves its work to another agent and ends.
+#[test]
+fn a_run_whose_creator_delegates_survives_kills() {
+    rounds("its creator delegates", Scenario::creator_delegates, 3);
 }
 
 /// Issue 4: after a kill `cleanup` leaves no process and nothing that can be made again, and the run

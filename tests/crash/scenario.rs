@@ -120,7 +120,41 @@ impl Scenario {
         scenario.events = 30;
         scenario
     }
+    /// The creator leaves its work to another agent and ends at once: what that one writes is reviewed.
+    pub fn creator_delegates() -> Self {
+        let bench = Bench::new();
+        let creator = format!(
+            "read_prompt; echo 'Write it.' > \"$TMPDIR/prompt\"; \
+             {} job submit --agent helper --prompt-file \"$TMPDIR/prompt\" >&2 || exit 9; \
+             echo Passed on. | deliver",
+            env!("CARGO_BIN_EXE_run-loop")
+        );
+        let helper = "cat > /dev/null; grep -q helped src/lib.rs || echo '// helped' >> src/lib.rs; \
+                      echo Done.";
+        let reader = "read_prompt; if grep -q helped \"$RUN_LOOP_JOB_TREE/src/lib.rs\"; \
+                      then verdict PASS '[]'; else verdict 'NOT PASS' '[]'; fi | deliver";
+        let agent =
+            |name: &str, script: &str| counted(&bench, name, &ScriptedAgent::with_script(script));
+        let ann = agent("ann", reader);
+        let (writer, helper) = (agent("writer", &creator), agent("helper", helper));
+        let bench = bench
+            .reviewer("ann", &ann)
+            .spare("writer", &writer, "")
+            .spare("helper", &helper, "")
+            .ready();
+        let mut scenario = Self::new(bench, &["ann", "writer", "helper"], 0);
+        scenario.line = &["--base", "main", "--creator", "writer", "pass it on"];
+        scenario.before = untouchable(&scenario.bench, true);
+        scenario.events = 45;
+        scenario
+    }
 
+    /// What the newest run ended with.
+    pub fn recorded_exit(&self) -> Option<i32> {
+        let log = self.bench.run(&["log", "--format", "ndjson"]).stdout;
+        let last: serde_json::Value = serde_json::from_str(log.lines().last()?).ok()?;
+        i32::try_from(last["event"]["exit"].as_i64()?).ok()
+    }
     /// Right after the kill: `status` knows at once, and nobody is told PASS who has none.
     pub fn after_the_kill(&self, seen: &[String], why: &str) {
         let over = seen.iter().any(|line| line.contains("\"run_ended\""));
@@ -172,12 +206,13 @@ impl Scenario {
         }
     }
     /// A report that was recorded is never bought again: the calls of each agent in each round in
-    /// which its slot was settled before the kill.
+    /// which its slot was settled, or its work was done, before the kill.
     pub fn settled_calls(&self, seen: &[String]) -> Vec<Settled> {
         let events = seen.iter().filter(|line| line.ends_with('\n'));
         let events = events.map(|line| serde_json::from_str(line).unwrap());
         let settled = events.filter(|event: &serde_json::Value| {
-            event["event"]["kind"] == "slot_settled" && event["slot"].is_string()
+            let kind = event["event"]["kind"].as_str();
+            matches!(kind, Some("slot_settled" | "work_closed")) && event["slot"].is_string()
         });
         settled
             .filter_map(|event| {

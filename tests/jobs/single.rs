@@ -229,7 +229,7 @@ fn a_job_that_does_not_complete_says_why() {
 }
 
 /// T-102, T-109, T-111: a spent budget closes the job and ends everything of it; the label says
-/// so, and it counts as unconfirmed.
+/// so.
 #[test]
 fn a_spent_budget_closes_the_job() {
     let bench = bench(&ScriptedAgent::with_script(

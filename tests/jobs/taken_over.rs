@@ -82,6 +82,12 @@ fn a_job_that_was_cut_short_is_asked_again() {
     let engine = Engine::start_with(&bench, &line);
     started.reached();
     engine.kill();
+    // H09: only a living engine makes a job running.
+    for command in [&["status"][..], &["job", "list"]] {
+        let ran = bench.run(command);
+        ran.ends(0).says("interrupted");
+        assert!(!ran.stdout.contains("running"), "{ran:?}");
+    }
     let ran = bench.run(&["resume"]);
     ran.ends(0).says("completed (attempt 2,");
     assert_eq!(calls(&bench, "helper"), 2);

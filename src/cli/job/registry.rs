@@ -89,7 +89,8 @@ impl Registry {
             let all = row.delegated;
             let wanted =
                 |view: &&JobView| below.is_none_or(|job| job_view::is_below(&all, view, job));
-            views.extend(all.iter().filter(wanted).cloned());
+            let wanted = all.iter().filter(wanted).cloned();
+            views.extend(wanted.map(|view| view.of_run(row.state)));
         }
         Ok(views)
     }
@@ -114,9 +115,15 @@ impl Registry {
     /// Where a job stands.
     pub(super) fn view(&self, job: JobId) -> Result<JobView, Failure> {
         let run = self.run_of(job)?;
+        // Asked first: an engine that ends in between has written its end by the time we read.
+        let standing = if self.is_driven(run)? {
+            RunState::Running
+        } else {
+            RunState::Interrupted
+        };
         let state = self.replayed(run)?;
         let record = state.delegations.get(&job).ok_or_else(|| no_such(job))?;
-        Ok(record.view(run))
+        Ok(record.view(run).of_run(standing))
     }
     /// Whether a run came to its end.
     pub(super) fn is_over(&self, run: LoopId) -> Result<bool, Failure> {

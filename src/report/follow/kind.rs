@@ -76,12 +76,7 @@ pub(super) fn requested(effect: &Effect) -> Kind {
 }
 
 /// `root` is the source root, and `stops` whether the run ends what is under way.
-pub(super) fn done(
-    requested: Option<&Effect>,
-    outcome: &Outcome,
-    root: &str,
-    stops: bool,
-) -> Kind {
+pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome, root: &str, stops: bool) -> Kind {
     match outcome {
         Outcome::Pinned { result } => told("pin", result, pinned),
         Outcome::EvidenceMade { result } => told("evidence", result, evidence),
