@@ -109,6 +109,7 @@ async fn job(cache: &Path, tree: &Path) {
         tree: Some(tree),
         environment: &environment,
         budget: Duration::from_mins(10),
+        run_left: None,
         guard: &guard,
         confine: None,
     };

@@ -46,6 +46,9 @@ pub struct Dispatch<'a> {
     pub environment: &'a Variables,
     /// The time that is left for it.
     pub budget: Duration,
+    /// The time that is left for the run, where that has an end: the program is told of the one that
+    /// ends first.
+    pub run_left: Option<Duration>,
     /// The program that guards it; `GuardProgram::own()` in the program itself.
     pub guard: &'a GuardProgram,
     /// What it may not reach, where it is to be confined.
@@ -96,7 +99,7 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
     }
     let done = tokio::select! {
         done = run(dispatch, &besides, stop) => done,
-        never = wrap_up::tell(dispatch.folder, dispatch.budget) => match never {},
+        never = wrap_up::tell(dispatch.folder, dispatch.told_of()) => match never {},
     };
     match done {
         Ok(done) => dispatched(dispatch.command, dispatch.folder, done, &secrets),
@@ -275,6 +278,11 @@ impl Dispatch<'_> {
             Some(_) => Confinement::Landlock,
             None => Confinement::None,
         }
+    }
+    /// The time that it is told of: one note, before whatever ends it first.
+    fn told_of(&self) -> Duration {
+        let run = self.run_left.unwrap_or(self.budget);
+        self.budget.min(run)
     }
     /// The program with everything it gets.
     fn prepare(&self, besides: &Besides) -> Result<Command, Failure> {

@@ -81,11 +81,13 @@ fn apart(agent: &str, place: &Path, kept: &[&Path]) -> Result<PathBuf, Failure> 
             format!(" (that is {})", lies.display())
         };
         let message = format!(
-            "{agent} cannot be confined: its program writes {}{leads}, which {how} {}",
+            "{agent} cannot be confined: its program writes {}{leads}, which {how} {}; unconfined it runs by `confine: false` in its entry of `agents:`",
             place.display(),
             folder.display()
         );
-        return Err(Failure::new(Code::AgentUnfit, message));
+        // What is in force, `confine` among it, and the file that says so.
+        return Err(Failure::new(Code::AgentUnfit, message)
+            .next(["run-loop", "config", "show", "--origin"]));
     }
     Ok(lies)
 }
@@ -176,6 +178,8 @@ mod tests {
         ] {
             let failure = lies(refused).unwrap_err();
             assert_eq!(failure.code, Code::AgentUnfit);
+            assert!(failure.message.contains("`confine: false`"), "{failure}");
+            assert_eq!(failure.next.to_string(), "run-loop config show --origin");
             assert!(
                 failure.message.contains(how),
                 "{refused}: {}",

@@ -121,6 +121,7 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
         environment,
         guard,
         budget,
+        run_left: None,
         confine: confine.cloned(),
     };
     let directory = besides.directory.as_deref().or(tree);

@@ -1,10 +1,11 @@
-//! What prompts say of delegation: the sentence that every job's prompt ends with (row M-054), and
-//! the table of jobs that were delegated while the change was written (rows M-131, M-132).
+//! What prompts say of delegation: the sentence that every job's prompt ends with (row M-054), the form
+//! that a delegated job's answer must have, and the table of jobs that were delegated while the change was written (rows M-131, M-132).
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, context};
 
 use crate::contract::prompt::Error;
+use crate::contract::text::Mark;
 use crate::domain::agent::Agent;
 use crate::domain::id::JobId;
 use crate::domain::sub_jobs::SubJobs;
@@ -12,13 +13,18 @@ use crate::domain::template::Template;
 
 const TABLE: (&str, &str) = ("sub-jobs.md", include_str!("../../templates/sub-jobs.md"));
 const SENTENCE: (&str, &str) = ("delegate.md", include_str!("../../templates/delegate.md"));
+const FORM: (&str, &str) = (
+    "structured.md",
+    include_str!("../../templates/structured.md"),
+);
 /// The templates by their names.
-pub(super) const TEMPLATES: &[(&str, &str)] = &[SENTENCE, TABLE];
+pub(super) const TEMPLATES: &[(&str, &str)] = &[SENTENCE, TABLE, FORM];
 
 /// What a template of delegation may name; `None` for every other template.
 pub(super) fn names(template: &str) -> Option<&'static [&'static str]> {
     match template {
         "delegate.md" => Some(&["job", "agents"]),
+        "structured.md" => Some(&["schema", "again", "mark"]),
         "sub-jobs.md" => Some(&["rows", "unconfirmed", "unattributed"]),
         _ => None,
     }
@@ -43,14 +49,28 @@ pub fn sentence(own: &[Template], job: JobId, roster: &[Agent]) -> Result<String
     Ok(environment.render_str(text(own, SENTENCE), values)?)
 }
 
-/// The table for reviewers; empty where there is nothing to tell.
+/// Tells a job that its answer must fit a schema; `again` is why the answer before this one did not
+/// do, quoted under the mark of this dispatch, since an agent wrote parts of it.
 ///
 /// # Errors
 /// When the template and the values do not fit together.
-pub fn table(own: &[Template], sub_jobs: &SubJobs) -> Result<String, Error> {
-    if sub_jobs.rows.is_empty() && sub_jobs.unattributed.is_empty() {
-        return Ok(String::new());
-    }
+pub fn form(
+    own: &[Template],
+    schema: &str,
+    again: Option<&str>,
+    token: &str,
+) -> Result<String, Error> {
+    let mark = Mark::of(token);
+    let values = context! {
+        schema => schema.trim(),
+        again => again.map(|reason| mark.quote("why", reason)),
+        mark => mark.as_str(),
+    };
+    Ok(in_blocks()?.render_str(text(own, FORM), values)?)
+}
+
+/// Templates whose blocks stand on lines of their own.
+fn in_blocks() -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     let syntax = SyntaxConfig::builder()
@@ -59,6 +79,18 @@ pub fn table(own: &[Template], sub_jobs: &SubJobs) -> Result<String, Error> {
         .keep_trailing_newline(true)
         .build()?;
     environment.set_syntax(syntax);
+    Ok(environment)
+}
+
+/// The table for reviewers; empty where there is nothing to tell.
+///
+/// # Errors
+/// When the template and the values do not fit together.
+pub fn table(own: &[Template], sub_jobs: &SubJobs) -> Result<String, Error> {
+    if sub_jobs.rows.is_empty() && sub_jobs.unattributed.is_empty() {
+        return Ok(String::new());
+    }
+    let environment = in_blocks()?;
     let parent = |parent: Option<JobId>| parent.map_or_else(|| "-".to_owned(), |it| it.to_string());
     let rows: Vec<_> = sub_jobs
         .rows

@@ -188,27 +188,6 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// What a prompt says of the schema; `again` is why the answer before this one did not do.
-#[must_use]
-pub fn sentence(schema: &str, again: Option<&str>) -> String {
-    let mut text = String::from(
-        "\n\nYour final answer must be one JSON value that fits this JSON Schema, and nothing \
-         beside it: no other text, no comment.\n\n```json\n",
-    );
-    text.push_str(schema.trim());
-    text.push_str("\n```\n");
-    if let Some(reason) = again {
-        text.push_str("\nYou were asked this before, and your answer did not fit. Answer again.\n");
-        // An agent wrote parts of it: quoted, so that it is no instruction.
-        for line in reason.lines() {
-            text.push_str("> ");
-            text.push_str(line);
-            text.push('\n');
-        }
-    }
-    text
-}
-
 /// Whether every object of the schema names all its members as required and allows no others:
 /// providers that enforce a schema take no other ones.
 #[must_use]

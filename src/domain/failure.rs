@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::code::Code;
+use crate::domain::path::is_invisible;
 
 /// Why something did not go on, with what to do next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,10 +71,42 @@ impl fmt::Display for NextCommand {
             let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_./:=@%+,~^".contains(&b);
             if !word.is_empty() && word.bytes().all(plain) && !word.starts_with('~') {
                 f.write_str(word)?;
+            } else if is_altered(word) {
+                f.write_str(&escaped(word))?;
             } else {
                 write!(f, "'{}'", word.replace('\'', r"'\''"))?;
             }
         }
         Ok(())
     }
+}
+
+/// Whether a word has something that is made harmless wherever text is printed: as it is, what is
+/// printed would be another command.
+fn is_altered(word: &str) -> bool {
+    word.contains("##") || word.chars().any(|c| c.is_control() || is_invisible(c))
+}
+
+/// The word as bash, zsh and ksh read it back, in characters that nobody has to change.
+fn escaped(word: &str) -> String {
+    let mut text = String::from("$'");
+    for c in word.chars() {
+        match c {
+            '\n' => text.push_str("\\n"),
+            '\t' => text.push_str("\\t"),
+            '\'' | '\\' => text.extend(['\\', c]),
+            '#' => text.push_str("\\043"),
+            c if c.is_control() || is_invisible(c) => {
+                let mut bytes = [0; 4];
+                for byte in c.encode_utf8(&mut bytes).bytes() {
+                    // Three digits at most are read: what follows is not taken for one.
+                    let octal = format!("\\{byte:03o}");
+                    text.push_str(&octal);
+                }
+            }
+            c => text.push(c),
+        }
+    }
+    text.push('\'');
+    text
 }

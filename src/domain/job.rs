@@ -236,6 +236,22 @@ impl Ended {
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Exited { code: 0 })
     }
+    /// The end of a job that ran, where what it handed over could not be kept or read: it was asked,
+    /// and has no answer. One that ended badly anyway has its own end.
+    #[must_use]
+    pub fn without_its_answer(self, failure: &Failure) -> Self {
+        if !self.is_success() {
+            return self;
+        }
+        Self::Failed {
+            code: 0,
+            trouble: Trouble::Unknown,
+            message: format!(
+                "what it handed over could not be taken: {}",
+                failure.message
+            ),
+        }
+    }
     /// Whether a limit of its provider ended it.
     #[must_use]
     pub fn is_limit(&self) -> bool {

@@ -78,6 +78,23 @@ impl Restoring {
         lost.chain(elsewhere).collect()
     }
 
+    /// What is known after a step whose source cannot be measured: what was only staged and is gone,
+    /// and what lies elsewhere.
+    #[must_use]
+    pub fn unmeasured(
+        unstaged: &[RepoPath],
+        elsewhere: &[Elsewhere],
+        kept: &Kept,
+        root: &str,
+    ) -> Vec<Self> {
+        let staged = kept.staged.iter().flat_map(|commit| {
+            let one = |path| Self::lost(What::LostStaged, path, kept, commit);
+            unstaged.iter().filter_map(one)
+        });
+        let elsewhere = elsewhere.iter().map(|moved| Self::elsewhere(moved, root));
+        staged.chain(elsewhere).collect()
+    }
+
     fn lost(what: What, path: &RepoPath, kept: &Kept, commit: &Oid) -> Option<Self> {
         let said = match what {
             What::LostEdits => {
@@ -119,6 +136,15 @@ impl Restoring {
 const BRINGS: &str = "which is no part of the change; it is brought in by";
 
 impl Kept {
+    /// The command that prints all that was uncommitted in the working tree on this head, as a patch
+    /// that `git apply` takes.
+    #[must_use]
+    pub fn edits(&self, head: &Oid) -> Vec<String> {
+        let store = format!("--git-dir={}", self.store);
+        let (head, snapshot) = (head.as_str(), self.snapshot.as_str());
+        let words = ["git", &store, "diff", "--binary", head, snapshot];
+        words.map(str::to_owned).to_vec()
+    }
     /// The command that prints a path as the commit holds it.
     ///
     /// The commit stays in the review store for as long as the run is kept. A path that is not

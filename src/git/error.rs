@@ -56,14 +56,6 @@ pub enum Error {
         /// Its mode.
         mode: String,
     },
-    /// References moved more often than we look.
-    #[error("git noted more than {most} moves of {of}: what is new among them cannot be told")]
-    TooManyMoves {
-        /// The references, as git was asked for them.
-        of: String,
-        /// How many are looked at.
-        most: usize,
-    },
     /// A file or folder of ours or of the repository cannot be used.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -91,11 +83,7 @@ impl Error {
     pub fn stderr(&self) -> &[u8] {
         match self {
             Self::Failed { stderr, .. } | Self::Complained { stderr, .. } => stderr,
-            Self::Start { .. }
-            | Self::Answer { .. }
-            | Self::NotAFile { .. }
-            | Self::TooManyMoves { .. }
-            | Self::Io(_) => &[],
+            Self::Start { .. } | Self::Answer { .. } | Self::NotAFile { .. } | Self::Io(_) => &[],
         }
     }
 }

@@ -112,7 +112,6 @@ pub(crate) fn meaning(root: &Path, error: &Error) -> Meaning {
         | Error::Complained { .. }
         | Error::Answer { .. }
         | Error::NotAFile { .. }
-        | Error::TooManyMoves { .. }
         | Error::Io(_) => false,
     };
     let full = line("No space left").is_some();

@@ -74,9 +74,20 @@ fn commit(
         .env("GIT_OBJECT_DIRECTORY", store.objects());
     finish(&command.clone().args(["read-tree", head.as_str()]))?;
     enter(&command, lines)?;
-    let tree = finish(&command.args(["write-tree"]))?;
+    // A partial clone lacks blobs, and git would fetch each of them to see that it is there.
+    let tree = finish(&command.args(["write-tree", "--missing-ok"]))?;
     let tree = read_oid("git write-tree", &tree)?;
     write(git, store, &tree, head, "0 +0000").map(Some)
+}
+
+/// The source as it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Now<'a> {
+    /// Its head.
+    pub head: &'a Oid,
+    /// What lies in the working tree; `None` where no snapshot can be made of it, and nothing is
+    /// known of edits.
+    pub tree: Option<&'a Oid>,
 }
 
 /// What is gone of the content that `kept` has, by the source as it was and as it is.
@@ -89,20 +100,22 @@ pub fn gone(
     store: &ReviewStore,
     kept: &Oid,
     before: &Identity,
-    now: &Identity,
+    now: Now<'_>,
 ) -> Result<Gone, Error> {
     let index = staged(git, repo, &before.head)?;
     let worked = between(git, store, &before.head, &before.tree)?;
     // What these do not name is the same there.
-    let work = between(git, store, kept, &now.tree)?;
-    let commit = between(git, store, kept, &now.head)?;
+    let work = now.tree.map(|tree| between(git, store, kept, tree));
+    let work = work.transpose()?;
+    let commit = between(git, store, kept, now.head)?;
     let mut gone = Gone::default();
     for (path, was) in between(git, store, &before.head, kept)? {
         let has = |entry: Option<&Entry>| entry.is_none_or(|entry| entry.oid == was.new.oid);
         let new = |changes: &'_ Changes| has(changes.get(&path).map(|change| &change.new));
-        let had_edits = worked.get(&path).map_or(&was.old, |edit| &edit.new);
-        if new(&work) {
-            if !had_edits.is_nothing() {
+        if work.as_ref().is_some_and(new) {
+            // Content that HEAD has as well is not lost with the working tree's.
+            let edit = worked.get(&path);
+            if edit.is_some_and(|edit| !edit.new.is_nothing()) {
                 gone.edits.push(path);
             }
         } else if !index.get(&path).is_some_and(|it| has(Some(&it.new))) && !new(&commit) {

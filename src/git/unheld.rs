@@ -12,7 +12,7 @@ use crate::git::object::is_ancestor;
 use crate::git::program::Git;
 use crate::git::repository::Repository;
 
-/// The most moves that are looked at: with more, what is new cannot be told.
+/// The most moves that are looked at, the newest ones.
 const MOST: usize = 100_000;
 /// What a move is called that makes a commit of somebody's work. A rebase makes many on no branch, and
 /// puts its branch on the last.
@@ -36,7 +36,7 @@ struct Move {
 /// What is known before a job, as bytes that can be kept.
 ///
 /// # Errors
-/// When git fails, or there are more moves than are looked at.
+/// When git fails.
 pub fn marks(git: &Git, repo: &Repository) -> Result<Vec<u8>, Error> {
     let line = |kind: char| move |it: Move| format!("{kind} {}\n", it.commit);
     let heads = moves(git, repo, &["HEAD"])?.into_iter().map(line('H'));
@@ -49,7 +49,7 @@ pub fn marks(git: &Git, repo: &Repository) -> Result<Vec<u8>, Error> {
 /// was not is theirs.
 ///
 /// # Errors
-/// When git fails, says something odd, or there are more moves than are looked at.
+/// When git fails, or says something odd.
 pub fn found(
     git: &Git,
     repo: &Repository,
@@ -62,7 +62,19 @@ pub fn found(
     let made = detached(git, repo, &since, &before, heads[1])?;
     // What one job stashes it may stash from a commit that it made or left later.
     let here = |oid: &Oid| heads.contains(&oid) || since.iter().any(|it| it.commit == *oid);
-    let now = stash(git, repo)?;
+    let mut now = stash(git, repo)?;
+    let mut before = before;
+    if now.len() == MOST || before.stash.len() == MOST {
+        // Which of them are new or gone cannot be told.
+        tracing::warn!("the stash has more than {MOST} entries: what a job did to it is not known");
+        now.clear();
+        before.stash.clear();
+    }
+    if since.len() == MOST {
+        tracing::warn!(
+            "HEAD moved more than {MOST} times: the oldest of these moves are not known"
+        );
+    }
     let at = |site, to: &Oid| Elsewhere {
         site,
         branch: String::new(),
@@ -113,6 +125,7 @@ fn detached(
     if made.is_empty() {
         return Ok(Vec::new());
     }
+    // What a branch held too long ago to be seen counts as held by none, and is told.
     let of_branches: BTreeSet<Oid> = moves(git, repo, &["--branches"])?
         .into_iter()
         .map(|it| it.commit)
@@ -166,15 +179,15 @@ fn stash(git: &Git, repo: &Repository) -> Result<Vec<Move>, Error> {
     moves(git, repo, &[STASH])
 }
 
-/// The moves of references, the newest first, all of them.
+/// The moves of references, the newest first; of more than [`MOST`] the oldest are left out. What is
+/// found by comparing two such lists begins at their newest ends.
 fn moves(git: &Git, repo: &Repository, of: &[&str]) -> Result<Vec<Move>, Error> {
-    let one_more = format!("--max-count={}", MOST + 1);
-    let show = ["log", "--walk-reflogs", "--no-show-signature", &one_more];
+    let newest = format!("--max-count={MOST}");
+    let show = ["log", "--walk-reflogs", "--no-show-signature", &newest];
     let format = ["-z", "--format=%H%n%P%n%gs"];
     let args = show.iter().chain(&format).chain(of).chain(&["--"]);
     let told = git.run(&repo.source_root, args)?;
-    let moves: Vec<Move> = told
-        .split(|byte| *byte == 0)
+    told.split(|byte| *byte == 0)
         .filter(|record| !record.is_empty())
         .map(|record| {
             let odd = || Error::answer("git log --walk-reflogs", record);
@@ -188,14 +201,7 @@ fn moves(git: &Git, repo: &Repository, of: &[&str]) -> Result<Vec<Move>, Error> 
                 called: called.to_owned(),
             })
         })
-        .collect::<Result<_, Error>>()?;
-    if moves.len() > MOST {
-        return Err(Error::TooManyMoves {
-            of: of.join(" "),
-            most: MOST,
-        });
-    }
-    Ok(moves)
+        .collect()
 }
 
 fn read(kept: &[u8]) -> Result<Known, Error> {

@@ -48,7 +48,10 @@ fn say(event: &PublicEvent) -> Option<String> {
         Kind::Pinned { .. } => pinned(event)?,
         Kind::EvidenceMade { .. } => evidence(&event.event)?,
         Kind::StepFailed { step, failure } => {
-            format!("{step} failed: {}", text::line(&failure.to_string()))
+            // What more it says, each with a command, is told with the end that it brings about.
+            let failure = failure.to_string();
+            let first = failure.lines().next().unwrap_or_default();
+            format!("{step} failed: {}", text::line(first))
         }
         Kind::JobStarted {
             attempt, budget, ..

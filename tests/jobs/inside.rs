@@ -287,3 +287,16 @@ fn what_is_said_twice_is_told_once_and_is_no_progress() {
         ran.stderr
     );
 }
+
+/// A delegated program too is told that the run's time is nearly over.
+#[test]
+fn a_delegated_program_is_told_that_the_time_of_the_run_is_nearly_over() {
+    let stage = Stage::new(
+        "id=$(submit helper 'Wait.') || exit 9; \"$RL\" job wait \"$id\"",
+        &ScriptedAgent::with_script(
+            "until grep -q 'wrap up' \"$RUN_LOOP_JOB_WRAP_UP\" 2> /dev/null; do sleep 0.05; done; echo Done.",
+        ),
+    );
+    let line = ["--base", "main", "--review-only", "--max-wall", "10"];
+    stage.bench.run(&line).ends(0);
+}

@@ -377,7 +377,7 @@ fn a_schema_that_cannot_be_read_is_no_misfit() {
         "cat > /dev/null; rm .git/run-loop/runs/*/artifacts/*; echo '{\"count\": 3}'",
     ));
     let ran = submit_with(&bench, SCHEMA);
-    ran.ends(126).with("RL0601").says("is missing");
+    ran.ends(6).says("is missing");
     let status = row(&ran.stdout, "status");
     assert!(status.contains("attempt 1"), "{status}");
 }
@@ -396,4 +396,22 @@ fn what_is_no_schema_is_refused() {
     }
     assert!(!bench.repo.beside("home").join("asked").exists());
     bench.run(&["job", "list"]).ends(0).says("no");
+}
+
+/// A job whose answer cannot be kept ran: it is not told as one that was not started.
+#[test]
+fn an_answer_that_cannot_be_kept_is_of_a_job_that_ran() {
+    let bench = bench(&ScriptedAgent::with_script(
+        "cat > /dev/null; echo Done.; sum=$(echo Done. | sha256sum | cut -d' ' -f1); \
+         find .git -type d -name artifacts -exec mkdir -p {}/$sum/x ';'",
+    ));
+    let ran = submit(&bench, "Do it.\n", &[]);
+    assert_ne!(ran.code, Some(0), "{}", ran.stderr);
+    let job = row(&ran.stdout, "job");
+    let shown = bench.run(&["job", "show", &job]);
+    assert!(
+        shown.stdout.contains("could not be taken"),
+        "{}",
+        shown.stdout
+    );
 }

@@ -345,3 +345,16 @@ async fn what_an_agent_writes_into_its_tree_is_its_own_affair() {
     report(&world.dispatch().await);
     assert!(world.tree().join("made-by-agent").exists());
 }
+
+/// The run's time may be over before the job's own: the program is told of what comes first.
+#[tokio::test]
+async fn the_end_of_the_run_is_told_where_it_comes_first() {
+    let mut world = World::script(
+        "until grep -q 'wrap up' \"$RUN_LOOP_JOB_WRAP_UP\" 2> /dev/null; do sleep 0.05; done; \
+         cat \"$RUN_LOOP_JOB_WRAP_UP\"",
+    );
+    world.budget = Duration::from_mins(1);
+    world.run_left = Some(Duration::from_secs(2));
+    let done = world.dispatch().await;
+    assert!(report(&done).starts_with("1 s are left"), "{done:?}");
+}

@@ -35,6 +35,7 @@ pub(crate) struct World {
     pub(crate) agent: Agent,
     pub(crate) command: CommandAgent,
     pub(crate) budget: Duration,
+    pub(crate) run_left: Option<Duration>,
 }
 
 impl World {
@@ -73,6 +74,7 @@ impl World {
             },
             command,
             budget: Duration::from_mins(10),
+            run_left: None,
             folder,
         }
     }
@@ -127,6 +129,7 @@ impl World {
             tree: Some(&tree),
             environment: &self.environment,
             budget: self.budget,
+            run_left: self.run_left,
             guard: &guard(),
             confine: None,
         };

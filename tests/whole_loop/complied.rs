@@ -34,7 +34,7 @@ fn a_ruling_that_is_not_followed_does_not_pass() {
     ] {
         let stage = stage("rulings sustained | deliver", complies);
         let ran = stage.run(&LINE);
-        assert_ne!(ran.code, Some(0), "{complies}: {}", ran.stderr);
+        ran.ends(7).with("RL0703");
         stage.promoted_nothing();
     }
 }

@@ -387,7 +387,7 @@ fn edits_that_a_switch_threw_away_are_named() {
     ));
     stage.bench().repo.write("README.md", "hours of work\n");
     let ran = stage.run(&LINE);
-    assert_ne!(ran.code, Some(0), "{}", ran.stderr);
+    ran.ends(6).with("RL0508");
     assert!(ran.stderr.contains("to elsewhere"), "{}", ran.stderr);
     assert_eq!(restored(&stage, &ran, "README.md"), "hours of work\n");
     stage.promoted_nothing();
@@ -402,5 +402,55 @@ fn a_creator_that_rewires_the_repository_ends_the_run() {
     ));
     let ran = stage.run(&LINE);
     ran.ends(5).with("RL0305");
+    stage.promoted_nothing();
+}
+
+/// Where the source cannot be measured, all that can be known all the same is told with its command.
+#[test]
+fn what_was_thrown_away_is_told_beside_an_open_operation() {
+    let stage = stage(&format!(
+        "git checkout -q -- src/lib.rs; git stash drop -q; git switch -q -c other main; \
+         echo '// theirs' > src/other.rs; git add src; {COMMIT}; git switch -q feature; \
+         git -c user.name=a -c user.email=a@b merge -q --no-commit --no-ff other; echo Done. | deliver"
+    ));
+    let repo = &stage.bench().repo;
+    repo.write("README.md", "before\n");
+    repo.git(&["stash"]);
+    let kept = repo.git(&["rev-parse", "refs/stash"]);
+    repo.write("src/lib.rs", "// hours of work\n");
+    let ran = stage.run(&LINE);
+    ran.ends(6).with("RL0509");
+    assert_eq!(ran.next()[3..], ["merge", "--quit"]);
+    let put_back = told(&ran, "away from the stash");
+    assert!(put_back.ends_with(&kept), "{put_back}");
+    told(&ran, "committed to other");
+    let prints = told(&ran, "all that was uncommitted");
+    let run = std::process::Command::new("sh")
+        .args(["-c", &prints])
+        .output()
+        .unwrap();
+    let patch = String::from_utf8(run.stdout).unwrap();
+    assert!(patch.contains("\n+// hours of work\n"), "{prints}: {patch}");
+    stage.promoted_nothing();
+}
+
+/// A job whose report cannot be kept ran: what it did is measured, and it is not said that it was not
+/// started.
+#[test]
+fn a_report_that_cannot_be_kept_is_of_a_job_that_ran() {
+    let stage = stage(
+        "git checkout -q -- src/lib.rs; echo Done. | deliver; \
+         find .git -type d -name artifacts -exec mkdir -p {}/$(echo Done. | sha256sum | cut -d' ' -f1)/x ';'",
+    );
+    let repo = &stage.bench().repo;
+    repo.write("src/lib.rs", "// hours of work\n");
+    let ran = stage.run(&LINE);
+    ran.ends(6).says("could not be taken");
+    assert!(
+        !ran.stderr.contains("could not be started"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(restored(&stage, &ran, "src/lib.rs"), "// hours of work\n");
     stage.promoted_nothing();
 }

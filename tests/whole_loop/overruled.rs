@@ -91,7 +91,7 @@ fn what_is_no_ruling_overrules_nothing() {
     ] {
         let stage = stage(arbitrates, "true");
         let ran = stage.run(&LINE);
-        assert_ne!(ran.code, Some(0), "{arbitrates}: {}", ran.stderr);
+        ran.ends(7).with("RL0703");
         stage.promoted_nothing();
     }
 }
@@ -116,7 +116,7 @@ fn a_finding_of_checks_cannot_be_overruled() {
         .ready();
     let line = [&LINE[..], &["--reviewer", "checks"]].concat();
     let ran = stage.run(&line);
-    assert_ne!(ran.code, Some(0), "{}", ran.stderr);
+    ran.ends(7).with("RL0703");
     stage.promoted_nothing();
     assert!(
         !stage.asked().contains(&"arbitrate eve".to_owned()),

@@ -1,7 +1,7 @@
 //! Implementation, rounds that do not pass, corrections, a round that does.
 
 use crate::stage::{MISSING, Stage, adds, by_role, implements, looks_for};
-use crate::support::agents::quote;
+use crate::support::agents::{finding, quote};
 
 /// The first thing a user does: somebody writes, somebody reads.
 #[test]
@@ -197,4 +197,60 @@ fn a_finding_that_is_only_called_fixed_goes_on_blocking() {
     let ran = stage.run(&["--creator", "ann", "--reviewer", "bob"]);
     assert_ne!(ran.code, Some(0));
     stage.promoted_nothing();
+}
+
+/// C16: reviewers of one round are blind to each other, though one is asked after the other.
+#[test]
+fn a_reviewer_does_not_see_what_another_found_in_the_same_round() {
+    let finds = format!(
+        "verdict 'NOT PASS' {} | deliver",
+        quote(&format!(
+            "[{}]",
+            finding("the sum is wrong", "high", "src/lib.rs", 1)
+        ))
+    );
+    let stage = Stage::new();
+    // All that it is shown beside its prompt.
+    let seen = stage.bench().repo.beside("seen");
+    let looks = format!(
+        "cp -r \"$RUN_LOOP_JOB_EVIDENCE\" {}; verdict PASS '[]' | deliver",
+        quote(seen.to_str().unwrap())
+    );
+    let stage = stage
+        .agent("ann", &by_role(&[("implement", &implements("// sum"))]))
+        .agent("bob", &by_role(&[("review", &finds)]))
+        .agent("cat", &by_role(&[("review", &looks)]))
+        .config("review: {max-parallel: 1}")
+        .ready();
+    stage
+        .run(&[
+            "--creator",
+            "ann",
+            "--reviewer",
+            "bob",
+            "--reviewer",
+            "cat",
+            "--max-rounds",
+            "1",
+        ])
+        .ends(1)
+        .with("RL0401");
+    assert_eq!(stage.asked(), ["implement ann", "review bob", "review cat"]);
+    let prompt = stage.prompt("review", "cat");
+    assert!(!prompt.contains("the sum is wrong"), "{prompt}");
+    let mut folders = vec![seen];
+    let mut read = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+            assert!(!text.contains("the sum is wrong"), "{}", path.display());
+            read += 1;
+        }
+    }
+    assert!(read > 0);
 }

@@ -102,6 +102,6 @@ fn an_overruling_lapses_when_the_content_moves() {
         "2",
     ];
     let ran = stage.run(&line);
-    assert_ne!(ran.code, Some(0), "{}", ran.stderr);
+    ran.ends(1).with("RL0401");
     stage.promoted_nothing();
 }

@@ -153,6 +153,7 @@ impl Asked<'_> {
                     tree,
                     environment,
                     budget,
+                    run_left: None,
                     guard: &guard,
                     confine: self.confine()?,
                 };

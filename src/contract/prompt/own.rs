@@ -238,6 +238,23 @@ fn delegates(run: &RunSpec) -> Result<(), Fault> {
         let problem = "it does not name `job`: what is delegated could not be attributed";
         return Err(Fault::of("delegate.md", problem));
     }
+    let token = job.to_string();
+    let mark = Mark::of(&token);
+    for again in [None, Some("It was no JSON.")] {
+        let fault = |problem: String| Fault::of("structured.md", problem);
+        let (schema, own) = ("{\"type\": \"object\"}", &run.templates);
+        let text =
+            delegation::form(own, schema, again, &token).map_err(|error| fault(told(&error)))?;
+        if !text.contains(schema) {
+            let problem = "it does not hold `schema`: nobody could answer by it";
+            return Err(fault(problem.to_owned()));
+        }
+        let explains = mark.strip(&text).contains(mark.as_str());
+        if text.contains("[begin why") && !explains {
+            let problem = "it quotes `again` and does not name `mark`, by which quotes are known";
+            return Err(fault(problem.to_owned()));
+        }
+    }
     for sub_jobs in sample::sub_jobs() {
         delegation::table(&run.templates, &sub_jobs)
             .map_err(|error| Fault::of("sub-jobs.md", told(&error)))?;

@@ -102,10 +102,12 @@ impl RunReport {
     pub fn human(&self) -> String {
         let mut said = self.without_end();
         if let Some(failure) = &self.failure {
-            let message = text::line(&failure.to_string());
+            // Each line of its own: some end with a command.
+            let message = text::block(&failure.to_string());
+            let message = listed(message.lines().map(str::to_owned));
             let next = text::line(&failure.next.to_string());
-            let line = format!("\nend\n  {message}\n  next: {next}\n");
-            said.push_str(&line);
+            let lines = format!("\nend\n{message}  next: {next}\n");
+            said.push_str(&lines);
         }
         said
     }

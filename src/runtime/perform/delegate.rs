@@ -8,7 +8,7 @@ use crate::agent::command::{self, Named};
 use crate::agent::dispatched::Dispatched;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile;
-use crate::contract::delegation::sentence;
+use crate::contract::delegation::{self, sentence};
 use crate::contract::structured;
 use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::code::Code;
@@ -57,15 +57,15 @@ pub(super) async fn perform(
         Ok(misfit) => misfit,
         // That we cannot read what was asked for is no misfit of the agent's.
         Err(failure) => {
-            done.ended = Ended::NotStarted { failure };
+            done.ended = done.ended.without_its_answer(&failure);
             None
         }
     };
     let (ended, report) = match done.report.map(|bytes| rim.artifacts.put(&bytes)) {
         None => (done.ended, None),
         Some(Ok(stored)) => (done.ended, Some(stored)),
-        // What cannot be kept was not done.
-        Some(Err(failure)) => (Ended::NotStarted { failure }, None),
+        // It ran, and what it did is done and paid for.
+        Some(Err(failure)) => (done.ended.without_its_answer(&failure), None),
     };
     let Lasted {
         started_at,
@@ -160,8 +160,10 @@ async fn run(
     let mut prompt = rim.artifacts.get(&submission.prompt.sha256)?;
     let schema = schema_of(rim, submission)?;
     if let Some(schema) = &schema {
-        let sentence = structured::sentence(schema, dispatch.again.as_deref());
-        prompt.extend_from_slice(sentence.as_bytes());
+        let (again, token) = (dispatch.again.as_deref(), &dispatch.token);
+        let form = delegation::form(&run.templates, schema, again, token)
+            .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+        prompt.extend_from_slice(form.as_bytes());
     }
     if !submission.agent.remote {
         let sentence = sentence(&run.templates, dispatch.job, &run.roster)
@@ -202,6 +204,7 @@ async fn run(
                 environment: &rim.environment,
                 guard: &rim.guard,
                 budget,
+                run_left: state.budget.ends_at().map(left_until),
                 confine,
             };
             Ok(command::dispatch(&asked, stop).await)

@@ -10,7 +10,7 @@ use crate::agent::dispatched::Dispatched;
 use crate::agent::human::{self, Console, Question};
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile::Continued;
-use crate::agent::{command, environment, profile, wrap_up};
+use crate::agent::{command, environment, profile};
 use crate::checks::{self, ChecksJob, ChecksOutcome};
 use crate::contract::delegation::{sentence, table};
 use crate::contract::prompt;
@@ -102,8 +102,12 @@ pub(super) async fn perform(
         None => (answer.ended, None, answer.reading),
         Some(bytes) => match rim.artifacts.put(&bytes) {
             Ok(stored) => (answer.ended, Some(stored), answer.reading),
-            // A report that cannot be kept cannot be promoted; what it claims still counts.
-            Err(failure) => (Ended::NotStarted { failure }, None, answer.reading),
+            // It ran, and may have changed what it worked on. A report that cannot be kept cannot be
+            // promoted; what it claims still counts.
+            Err(failure) => {
+                let ended = answer.ended.without_its_answer(&failure);
+                (ended, None, answer.reading)
+            }
         },
     };
     let Lasted {
@@ -365,18 +369,10 @@ impl Assignment<'_> {
                     environment: &self.rim.environment,
                     guard: &self.rim.guard,
                     budget,
+                    run_left: self.state.budget.ends_at().map(left_until),
                     confine,
                 };
-                let dispatched = command::dispatch(&dispatch, stop);
-                // Its own budget it is told of there; the run's time may be over before.
-                let run_ends = self.state.budget.ends_at().map(left_until);
-                Ok(match run_ends.filter(|left| *left < budget) {
-                    Some(left) => tokio::select! {
-                        done = dispatched => done,
-                        never = wrap_up::tell(folder, left) => match never {},
-                    },
-                    None => dispatched.await,
-                })
+                Ok(command::dispatch(&dispatch, stop).await)
             }
             AgentKind::Profile(program) => {
                 let before = self.state.used_before(self.job);

@@ -11,6 +11,7 @@ use crate::contract::{Expect, TextFile, review};
 use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
+use crate::domain::finding::Finding;
 use crate::domain::job::{Job, Reading};
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::RunSpec;
@@ -78,7 +79,7 @@ impl<'a> ReviewTask<'a> {
             tree,
             parts: &parts,
             plan: plan.as_deref(),
-            prior: &self.state.findings,
+            prior: &self.prior(),
             places: &self.state.places,
             seen,
         })
@@ -86,6 +87,14 @@ impl<'a> ReviewTask<'a> {
             let message = format!("the prompt of {}: {error}", self.job.slot);
             Failure::new(Code::Internal, message)
         })
+    }
+    /// What was found before. Who reviews the same round does so blind to the others (C16), also where
+    /// one is asked after the other.
+    fn prior(&self) -> Vec<Finding> {
+        let all = self.state.findings.iter();
+        let before =
+            all.filter(|finding| finding.round != self.job.round || finding.slot == self.slot.name);
+        before.cloned().collect()
     }
     pub(super) fn read(&self, agent: &Agent, report: &[u8]) -> Reading {
         // A report may cite one file many times.
