@@ -214,7 +214,7 @@ fn a_told_command_runs_as_it_is_printed() {
         "plain 'quoted'",
     ];
     for path in paths {
-        repo.write(path, &format!("of {path:?}\n"));
+        repo.write(path, format!("of {path:?}\n"));
         repo.git(&["add", "--", path]);
         repo.write(path, "another\n");
     }
