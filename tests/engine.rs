@@ -10,6 +10,8 @@
 
 #[path = "engine/budgets.rs"]
 mod budgets;
+#[path = "engine/cancelled.rs"]
+mod cancelled;
 #[path = "engine/delegations.rs"]
 mod delegations;
 #[path = "engine/holds.rs"]
@@ -20,8 +22,12 @@ mod judged;
 mod model;
 #[path = "engine/orders.rs"]
 mod orders;
+#[path = "engine/planners.rs"]
+mod planners;
 #[path = "engine/prefixes.rs"]
 mod prefixes;
+#[path = "engine/reserve.rs"]
+mod reserve;
 #[path = "engine/sessions.rs"]
 mod sessions;
 #[path = "engine/table.rs"]

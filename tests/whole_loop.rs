@@ -8,6 +8,8 @@
 
 mod support;
 
+#[path = "whole_loop/cancelled.rs"]
+mod cancelled;
 #[path = "whole_loop/cannot_start.rs"]
 mod cannot_start;
 #[path = "whole_loop/complied.rs"]

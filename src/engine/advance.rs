@@ -5,6 +5,7 @@
 
 mod agenda;
 mod budget;
+mod cancelled;
 mod close;
 mod delegation;
 mod hold;
@@ -19,6 +20,8 @@ use crate::domain::event::Event;
 use crate::domain::id::EffectId;
 use crate::engine::state::{Phase, State};
 
+pub(super) use work::round_of;
+
 /// The next event that is due, or `None` while the run waits for an input or is over.
 #[must_use]
 pub fn advance(state: &State) -> Option<Event> {
@@ -27,6 +30,9 @@ pub fn advance(state: &State) -> Option<Event> {
     }
     if let Some(event) = close::forced(state) {
         return Some(event);
+    }
+    if state.is_cancelled() {
+        return cancelled::next(state);
     }
     if state.is_being_put_aside() {
         return close::put_aside(state);

@@ -268,8 +268,9 @@ impl State {
             | Effect::OpenTree { .. }
             | Effect::RunJob { .. }
             | Effect::AwaitJobs { .. }
-            | Effect::Timer { .. }
-            | Effect::Measure { .. } => self.is_winding_up(),
+            | Effect::Timer { .. } => self.is_winding_up(),
+            // What a cancelled job left is still told.
+            Effect::Measure { .. } => self.is_winding_up() && !self.is_cancelled(),
         }
     }
     /// Where a delegated job works: where the job works inside which it was delegated. `None`

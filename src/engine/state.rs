@@ -258,7 +258,15 @@ impl State {
     /// aside. The release of what the run holds is what is left to do then.
     #[must_use]
     pub fn is_winding_up(&self) -> bool {
-        matches!(self.phase, Phase::Closing { .. }) || self.is_being_put_aside()
+        matches!(self.phase, Phase::Closing { .. })
+            || self.is_being_put_aside()
+            || self.is_cancelled()
+    }
+    /// Whether somebody cancelled the run and its end is not decided yet: what a job left that may
+    /// write is measured first.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.stop == Some(StopCause::Cancel) && self.is_undecided()
     }
     /// Whether the run is being put aside: it was interrupted, or it spent what it may spend, before
     /// its end was decided.
@@ -266,7 +274,8 @@ impl State {
     pub fn is_being_put_aside(&self) -> bool {
         let asked = match self.stop {
             Some(StopCause::Interrupt | StopCause::Terminate) => true,
-            Some(StopCause::Cancel) | None => self.parking.is_some(),
+            Some(StopCause::Cancel) => false,
+            None => self.parking.is_some(),
         };
         asked && self.is_undecided()
     }

@@ -230,7 +230,9 @@ fn redispatch(state: &State, from: Option<&Fence>, job: JobId) -> Result<Weight,
         return Err(Refusal::NotOver(job));
     }
     match state.root_of(job) {
-        Some(Root::OfLoop(root, true)) if !root.role.writes() => Err(Refusal::Stale(root.id)),
+        Some(Root::OfLoop(root, true)) if state.ends_its_tree(root.id) => {
+            Err(Refusal::Stale(root.id))
+        }
         Some(Root::OfLoop(..) | Root::Delegated(_)) => Ok(Weight::New),
         None => Err(Refusal::Unknown(job)),
     }

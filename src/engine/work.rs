@@ -14,6 +14,7 @@ use crate::domain::run_spec::{PlanSource, RunSpec};
 use crate::domain::slot::SlotName;
 use crate::domain::time::Timestamp;
 use crate::domain::work::Work;
+use crate::engine::advance::round_of;
 use crate::engine::state::{Phase, State};
 
 /// How far a step of work came: the source is pinned, a reading job gets a detached tree, the job
@@ -123,6 +124,17 @@ impl State {
             | WorkStage::Measured { asked, .. } => Some((work, &asked.pin)),
             WorkStage::Opened | WorkStage::Pinning | WorkStage::Unpinned { .. } => None,
         }
+    }
+    /// The newest job of the step of work under way.
+    pub(in crate::engine) fn newest_of_step(&self) -> Option<JobId> {
+        let Phase::Work { work, .. } = &self.phase else {
+            return None;
+        };
+        let jobs = self.jobs.values().map(|record| &record.job);
+        let mut of_step = jobs.filter(|job| {
+            job.role == work.role && job.slot == work.slot && job.round == round_of(work)
+        });
+        of_step.next_back().map(|job| job.id)
     }
     /// What the creator objects to the plan, where the plan is refined by that.
     #[must_use]

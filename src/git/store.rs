@@ -122,7 +122,12 @@ impl ReviewStore {
     /// Where the store of a repository lies, if it has one; nothing is made or locked.
     #[must_use]
     pub fn find(repo: &Repository, cache_root: &Path) -> Option<PathBuf> {
-        let git_dir = cache_root.join("stores").join(key(&repo.common_dir).ok()?);
+        Self::lies_at(&repo.common_dir, cache_root)
+    }
+    /// The same of the repository whose common folder this is.
+    #[must_use]
+    pub fn lies_at(common_dir: &Path, cache_root: &Path) -> Option<PathBuf> {
+        let git_dir = cache_root.join("stores").join(key(common_dir).ok()?);
         git_dir.is_dir().then_some(git_dir)
     }
 

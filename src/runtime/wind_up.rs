@@ -9,11 +9,13 @@ use crate::domain::effect::{Done, Effect, Outcome};
 use crate::domain::event::StopCause;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId, MessageId};
+use crate::domain::identity::Pin;
 use crate::domain::job::{Ended, JobOutcome, Reading};
 use crate::domain::limits::Allowed;
 use crate::domain::spent::Spent;
 use crate::engine::{InputKind, State};
 use crate::git::review_tree::release_run;
+use crate::git::store::ReviewStore;
 use crate::process::guard::attach;
 use crate::runtime::clock;
 use crate::runtime::drive::{Observer, take};
@@ -52,7 +54,13 @@ pub async fn cancel(
         let Some((id, effect)) = next.map(|(id, effect)| (id, effect.clone())) else {
             return Ok(());
         };
-        let outcome = Box::new(outcome(effect, run, cache).await?);
+        let outcome = Box::new(if let Effect::Measure { pinned, .. } = &effect {
+            let failure = unmeasured(state, pinned, cache, observer);
+            let result = Done::Err(failure.unwrap_or_else(not_done));
+            Outcome::Measured { result }
+        } else {
+            outcome(effect, run, cache).await?
+        });
         let done = InputKind::Done {
             effect: id,
             outcome,
@@ -61,10 +69,44 @@ pub async fn cancel(
     }
 }
 
+fn not_done() -> Failure {
+    Failure::new(Code::Cancelled, "the run was cancelled")
+}
+
+/// What stands for the measurement after a job that wrote: nobody looks at a working tree that may be
+/// gone, so it is said what is not known, with what prints the edits as they were before the job.
+fn unmeasured(
+    state: &State,
+    pinned: &Pin,
+    cache: &Path,
+    observer: &mut dyn Observer,
+) -> Option<Failure> {
+    let ((work, _), run) = (state.work()?, state.run.as_ref()?);
+    if !work.role.writes() {
+        return None;
+    }
+    let role = work.role.as_str();
+    let store = ReviewStore::lies_at(Path::new(&run.common_dir), cache).filter(|_| pinned.dirty);
+    let failure = if let Some(store) = store {
+        let message = format!(
+            "its engine is dead, so it is not known what its {role} job did to your uncommitted edits; they are printed as they were before"
+        );
+        let (head, snapshot) = (pinned.identity.head.as_str(), pinned.snapshot.as_str());
+        let store = format!("--git-dir={}", store.display());
+        Failure::new(Code::Cancelled, message).next(["git", &store, "diff", head, snapshot])
+    } else {
+        let message =
+            format!("its engine is dead, so it is not known where its {role} job left work");
+        Failure::new(Code::Cancelled, message).next(["git", "-C", &run.source_root, "status"])
+    };
+    observer.note(&format!("{}: {}", failure.message, failure.next));
+    Some(failure)
+}
+
 /// What comes of an effect that is not performed any more.
 async fn outcome(effect: Effect, run: LoopId, cache: &Path) -> Result<Outcome, Failure> {
     fn not_done<T>() -> Done<T> {
-        Done::Err(Failure::new(Code::Cancelled, "the run was cancelled"))
+        Done::Err(self::not_done())
     }
     Ok(match effect {
         Effect::Pin { .. } => Outcome::Pinned { result: not_done() },

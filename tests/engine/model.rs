@@ -24,6 +24,8 @@ struct Model<'a> {
     reports: Vec<(u32, usize, u8)>,
     /// The rounds that closed; `None` where one was void.
     rounds: Vec<Option<Refused>>,
+    /// Whether the planner refined the plan by what failed: it does so once.
+    refined: bool,
 }
 
 /// The exit code of an undisturbed run in this world.
@@ -35,6 +37,7 @@ pub fn exit(world: &World) -> u8 {
         findings: Vec::new(),
         reports: Vec::new(),
         rounds: Vec::new(),
+        refined: false,
     };
     model.run().unwrap_or_else(|exit| exit)
 }

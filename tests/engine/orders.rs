@@ -11,6 +11,7 @@ use run_loop::domain::id::{EffectId, JobId};
 use run_loop::domain::limits::Allowed;
 use run_loop::engine::{Input, InputKind, State, check, fold, step};
 
+use crate::cancelled::measures_what_is_left;
 use crate::model;
 use crate::world::{World, interrupted, stamp, worlds};
 
@@ -245,6 +246,7 @@ proptest! {
         let exit = driver.run(picks(seed));
         prop_assert_eq!(exit, model::exit(&world));
         prop_assert!(tells_what_is_left(&driver.journal));
+        prop_assert!(measures_what_is_left(&driver.journal));
         // What is over stays over, and says nothing more.
         let before = driver.journal.len();
         driver.input(stop(StopCause::Terminate));
@@ -281,11 +283,14 @@ proptest! {
     }
 
     /// Issue 4: `cancel` at any moment, also of a run that was interrupted: it ends for good and never
-    /// as approved, unless it was decided before.
+    /// as approved, unless it was decided before. What a job left that may write is measured all the same.
     #[test]
     fn a_cancelled_run_is_never_approved(
-        world in worlds(), seed in any::<u64>(), at in 0_usize..40, interrupted_first in any::<bool>(),
+        mut world in worlds(), seed in any::<u64>(), at in 0_usize..40, interrupted_first in any::<bool>(),
     ) {
+        if let Some(crew) = &mut world.crew {
+            crew.loses = vec![true; 5];
+        }
         let mut driver = Driver::new(&world);
         driver.start();
         let mut pick = picks(seed);
@@ -305,6 +310,7 @@ proptest! {
         driver.input(stop(StopCause::Cancel));
         let exit = driver.run(pick);
         prop_assert!(driver.state.end().is_some());
+        prop_assert!(measures_what_is_left(&driver.journal));
         prop_assert!(exit == 143 || exit == model::exit(&world), "ended {exit}");
         if exit == 0 {
             let asked = driver.journal.iter().position(|event| matches!(event, Event::StopRequested { cause: StopCause::Cancel, .. }));

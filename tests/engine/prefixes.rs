@@ -8,6 +8,7 @@ use run_loop::domain::effect::{Effect, MeasurePoint, Outcome};
 use run_loop::domain::event::Event;
 use run_loop::domain::id::{EffectId, JobId};
 
+use crate::cancelled::measures_what_is_left;
 use crate::model;
 use crate::orders::{Driver, picks, resume};
 use crate::world::{World, worlds};
@@ -86,6 +87,7 @@ proptest! {
             let mut again = run.cut(&world, cut).again();
             let end = again.run(picks(seed ^ cut as u64));
             prop_assert_eq!(end, exit.code(), "cut after event {}", cut);
+            prop_assert!(measures_what_is_left(&again.journal), "cut after event {}", cut);
             prop_assert!(published_on_fresh_measurements(&again.journal), "cut after event {}", cut);
         }
     }

@@ -9,14 +9,14 @@ use run_loop::domain::event::Event;
 use run_loop::domain::id::{EffectId, JobId};
 use run_loop::domain::job::{Ended, Job, Role};
 use run_loop::domain::time::Timestamp;
-use run_loop::engine::{Phase, State, Weight, fold};
+use run_loop::engine::{Phase, Refusal, State, Weight, fold};
 
 use crate::delegations::{Run, limited_dispatch, world};
 use crate::orders::resume;
 use crate::world::{Answer, Arbiter, Crew, Deed, Planned, World, delegated, stamp};
 
 /// A creator that leaves everything to others, and a reviewer that is never content.
-fn crew(mood: u64) -> World {
+pub fn crew(mood: u64) -> World {
     let mut world = world();
     world.slots[0].answers = vec![Answer::NotPass];
     world.max_rounds = 4;
@@ -242,6 +242,10 @@ fn what_a_writer_delegated_that_broke_off_ends_with_it() {
     assert!(run.submit(Some(job), Some(job)).is_err());
     run.ends(job, delegated(Ended::Interrupted, false));
     assert!(is_measuring(&run));
+    // Nobody waits for it, so it is not begun once more.
+    let creator = run.state.delegations[&job].submission.parent.unwrap();
+    let again = run.ask(None, JobRequest::Redispatch { job });
+    assert_eq!(again, Weight::Refused(Refusal::Stale(creator)));
     assert_eq!(run.into_end().unwrap().exit().code(), 6);
 }
 

@@ -102,7 +102,7 @@ fn turn(state: &State, run: &RunSpec, last: &ClosedRound) -> Event {
     let done = |role| since.iter().any(|closed| closed.work.role == role);
     let after = Some(last.number);
     let none = |role| state.asked_about(role, &SlotName::creator()).is_empty();
-    if escalates(state, run) && !done(Role::Refine) && !none(Role::Refine) {
+    if escalates(state, run) && !none(Role::Refine) {
         return open(Role::Refine, SlotName::planner(), after);
     }
     if !done(Role::Correct) && !none(Role::Correct) {
@@ -150,13 +150,17 @@ fn turn(state: &State, run: &RunSpec, last: &ClosedRound) -> Event {
     }
 }
 
-/// Two failed rounds in a row send the findings back to the planner (row M-044).
+/// Two failed rounds in a row send the findings back to the planner (row M-044), once in a run: an
+/// approved plan is opened again for one attempt (scenario C13).
 fn escalates(state: &State, run: &RunSpec) -> bool {
     let failed = state.rounds.iter().rev().take(2);
     let failed = failed
         .filter(|round| round.result == RoundResult::NotPassed)
         .count();
-    run.planner.is_some() && state.has_plan() && failed == 2
+    let again =
+        |closed: &ClosedWork| closed.work.role == Role::Refine && closed.work.after.is_some();
+    let refined = state.works.iter().any(again);
+    run.planner.is_some() && state.has_plan() && failed == 2 && !refined
 }
 
 /// Whether an agent can rule on findings.

@@ -9,7 +9,7 @@ use crate::domain::job::Role;
 use crate::domain::limits::usd;
 use crate::engine::advance::{limit, request};
 use crate::engine::budget::costs;
-use crate::engine::state::State;
+use crate::engine::state::{Phase, State};
 
 /// What a budget asks for before anything else: the run is put aside when its time is spent, its
 /// timer runs as long as it does, and a cost that nobody knows is told once.
@@ -51,8 +51,16 @@ pub(super) fn held(state: &State) -> Option<Event> {
     if !state.is_undecided() || !limit::is_idle(state) {
         return None;
     }
-    // The lowest of all bounds: something is held, or more would be due.
-    if !allows(state, Role::Review, None) {
+    // The step that is held, or the lowest of all bounds, since something is held or more would be due.
+    let role = match &state.phase {
+        Phase::Work { work, .. } => work.role,
+        Phase::Unstarted
+        | Phase::Between
+        | Phase::Round { .. }
+        | Phase::Closing { .. }
+        | Phase::Ended { .. } => Role::Review,
+    };
+    if !allows(state, role, None) {
         return Some(park(money_is_spent(state)?));
     }
     limit::held(state)
@@ -77,10 +85,10 @@ fn money_is_spent(state: &State) -> Option<Failure> {
     let run = state.run.as_ref()?.loop_id.to_string();
     let limit = state.budget.limits.max_cost_micro_usd?;
     let (told, allowed) = (state.cost_told(), state.cost_allowed(Role::Review)?);
-    let kept = if allowed < limit {
-        format!(", of which {} are kept for rulings", usd(limit - allowed))
-    } else {
-        String::new()
+    // As much of that as is there.
+    let kept = match limit.saturating_sub(allowed.max(told)) {
+        0 => String::new(),
+        left => format!(", of which {} are kept for rulings", usd(left)),
     };
     let untold = if state.budget.untold_is_told {
         ", without the jobs that told no cost"

@@ -19,7 +19,7 @@ pub(super) fn fail(failure: Failure) -> Event {
     }
 }
 
-/// A fault or `cancel` ends the run whatever its phase.
+/// A fault ends the run whatever its phase.
 ///
 /// A promotion under way is waited for: its files may already count, and a run must not say
 /// "interrupted" over an approval that was published.
@@ -33,21 +33,7 @@ pub(super) fn forced(state: &State) -> Option<Event> {
         }
         Phase::Between | Phase::Work { .. } => {}
     }
-    if let Some(fault) = &state.fault {
-        return Some(fail(fault.clone()));
-    }
-    if state.promotion.is_some() {
-        return None;
-    }
-    match state.stop? {
-        StopCause::Interrupt | StopCause::Terminate => None,
-        StopCause::Cancel => {
-            let run = state.run.as_ref()?;
-            let message = format!("run {} was cancelled", run.loop_id);
-            let failure = Failure::new(Code::Cancelled, message);
-            Some(fail(failure.next(run.command.clone())))
-        }
-    }
+    state.fault.clone().map(fail)
 }
 
 /// An interrupted run, or one that spent what it may spend: waits for everything under way, gives back

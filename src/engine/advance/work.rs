@@ -86,7 +86,7 @@ fn affordable(state: &State, job: Job) -> Option<Job> {
 }
 
 /// The number under which the source is pinned: that of the round which comes next.
-fn round_of(work: &Work) -> RoundNumber {
+pub(in crate::engine) fn round_of(work: &Work) -> RoundNumber {
     RoundNumber(work.after.map_or(1, |after| after.0 + 1))
 }
 
@@ -165,7 +165,9 @@ fn judge(state: &State, work: &Work, asked: &Asked, job: JobId, outcome: &JobOut
     if outcome.ended.is_limit() {
         return limit::work(asked.limited, outcome);
     }
-    if matches!(outcome.ended, Ended::NotStarted { .. }) {
+    // Whoever was asked before may have left something.
+    let nobody_ran = asked.attempt == 1 || !work.role.writes();
+    if nobody_ran && matches!(outcome.ended, Ended::NotStarted { .. }) {
         return fail(failed(state, work, &outcome.ended));
     }
     if !outcome.ended.is_success() {
@@ -196,7 +198,8 @@ fn judge(state: &State, work: &Work, asked: &Asked, job: JobId, outcome: &JobOut
     }
 }
 
-fn measure(state: &State, work: &Work, pin: &Pin) -> Event {
+/// Measures what the step's jobs left.
+pub(super) fn measure(state: &State, work: &Work, pin: &Pin) -> Event {
     let effect = Effect::Measure {
         round: round_of(work),
         point: MeasurePoint::AfterWork,
@@ -244,7 +247,7 @@ fn log(state: &State) -> Vec<String> {
 
 /// A source that cannot be measured after a job: where a precondition of measuring is what failed,
 /// the job left it so.
-fn unmeasured(work: &Work, failure: &Failure) -> Failure {
+pub(super) fn unmeasured(work: &Work, failure: &Failure) -> Failure {
     if !work.role.writes() || failure.code != Code::SourceMoved {
         return failure.clone();
     }
@@ -340,7 +343,7 @@ fn broken_off<'a>(state: &'a State, work: &Work, job: JobId) -> Option<&'a Ended
 }
 
 /// A failure with what was found beside it; what mends that comes first.
-fn beside(mut first: Failure, found: Failure) -> Failure {
+pub(super) fn beside(mut first: Failure, found: Failure) -> Failure {
     first.message = format!("{}; {}", first.message, found.message);
     first.next = found.next;
     first
@@ -384,16 +387,21 @@ fn close(state: &State, work: &Work, pin: &Pin, job: JobId, measured: &Remeasure
 }
 
 /// What the job did where it may not, or elsewhere than here.
-fn misplaced(state: &State, work: &Work, pin: &Pin, measured: &Remeasured) -> Option<Failure> {
+pub(super) fn misplaced(
+    state: &State,
+    work: &Work,
+    pin: &Pin,
+    measured: &Remeasured,
+) -> Option<Failure> {
     if let Some(now) = measured.branch_switched(pin) {
         return Some(elsewhere(state, work, pin, measured, now));
     }
     let drift = measured.drift_from(pin);
-    // Whoever works may commit and stage; nobody may rewire the repository.
+    // Who writes may commit and stage; nobody may rewire the repository.
     let tripped: Vec<&str> = drift
         .trips
         .iter()
-        .filter(|trip| !matches!(trip, Trip::Index | Trip::BranchTip))
+        .filter(|trip| !work.role.writes() || !matches!(trip, Trip::Index | Trip::BranchTip))
         .map(|trip| trip.as_str())
         .collect();
     if !tripped.is_empty() {

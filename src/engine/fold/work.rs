@@ -11,6 +11,7 @@ use crate::engine::work::{Asked, ClosedWork, WorkStage};
 
 /// An effect of the step was requested.
 pub(super) fn requested(state: &mut State, effect: &Effect) {
+    let newest = state.newest_of_step();
     let Some(stage) = taken(state) else { return };
     let next = match (stage, effect) {
         (WorkStage::Opened, Effect::Pin { .. }) => WorkStage::Pinning,
@@ -32,6 +33,16 @@ pub(super) fn requested(state: &mut State, effect: &Effect) {
             WorkStage::Running { asked, job }
         }
         (WorkStage::Answered { asked, job }, Effect::Measure { .. }) => {
+            WorkStage::Measuring { asked, job }
+        }
+        // The run is cancelled before it is asked again.
+        (WorkStage::Ready { asked }, Effect::Measure { .. }) if asked.attempt > 1 => {
+            let Some(job) = newest else {
+                return fault(
+                    state,
+                    "a step of work is measured that nobody was asked for",
+                );
+            };
             WorkStage::Measuring { asked, job }
         }
         (other, _) => {

@@ -29,7 +29,9 @@ impl Model<'_> {
         let open =
             |finding: &Finding| finding.how == How::Open && finding.lowered != Some(Why::Dismissed);
         let blocking_open = |finding: &Finding| finding.how == How::Open && finding.blocks();
-        if failed_twice && crew.planner && planned && self.findings.iter().any(blocking_open) {
+        let due = failed_twice && !self.refined && crew.planner && planned;
+        if due && self.findings.iter().any(blocking_open) {
+            self.refined = true;
             changed |= self.step(Role::Refine, before, None)?.1;
             worked = true;
         }
