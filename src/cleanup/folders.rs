@@ -200,6 +200,9 @@ fn job(name: &str, dead: &Dead) -> Option<&'static str> {
 /// Why what a round or a step of work has in the evidence is kept: a resume makes a round's again from
 /// the recorded pin and seed, and cannot make again how things were before a step.
 fn round(name: &str, dead: &Dead) -> Option<&'static str> {
+    // A draft of a round's that an engine was killed at.
+    let draft = name.strip_prefix('.').and_then(|it| it.rsplit_once('-'));
+    let name = draft.map_or(name, |(round, _)| round);
     match name.split_once('.').map(|(step, _)| step) {
         None if dead.rounds.contains(name) => None,
         None => Some("the run's journal names no such round"),
@@ -277,6 +280,7 @@ mod tests {
         for ended in [false, true] {
             dead.ended = ended;
             assert!(!kept("1", &dead) && kept("2", &dead));
+            assert!(!kept(".1-lKdyDq", &dead) && kept(".2-lKdyDq", &dead));
             assert!(!kept("1-implement.branches", &dead));
             assert_eq!(kept("2-correct.staged", &dead), !ended);
             assert!(kept("3-correct.staged", &dead) && kept("1-implement", &dead));

@@ -315,15 +315,17 @@ fn write_parts(
     Ok(made)
 }
 
-/// An empty folder of ours beside the final one.
+/// An empty folder of ours beside the final one, named for it: what a killed engine leaves of it is
+/// known to be its round's.
 fn draft(folder: &Path) -> Result<tempfile::TempDir, Error> {
     let parent = folder.parent().unwrap_or(folder);
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(parent)?;
     let draft = tempfile::Builder::new()
-        .prefix(".evidence-")
+        .prefix(&format!(".{name}-"))
         .permissions(std::fs::Permissions::from_mode(0o700))
         .tempdir_in(parent)?;
     Ok(draft)
