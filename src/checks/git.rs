@@ -11,6 +11,7 @@ use crate::checks::error::Error;
 use crate::domain::identity::Pin;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
+use crate::git::changes::{self, Change};
 use crate::process::command::Command;
 
 /// One changed entry of the two content trees.
@@ -59,33 +60,20 @@ pub(crate) fn changed_entries(base: &Command, pin: &Pin) -> Result<Vec<Entry>, E
         .arg(pin.identity.content_tree.as_str())
         .output()?;
     expect_clean(WHAT, output.status, &output.stderr)?;
-    let mut fields = output.stdout.split(|byte| *byte == 0);
-    let mut entries = Vec::new();
-    while let Some(head) = fields.next().filter(|field| !field.is_empty()) {
-        let entry = fields.next().and_then(|path| entry(head, path));
-        entries.push(entry.ok_or_else(|| Error::GitAnswer {
-            what: WHAT,
-            found: String::from_utf8_lossy(head).into_owned(),
-        })?);
-    }
-    Ok(entries)
-}
-
-/// `:<old mode> <new mode> <old oid> <new oid> <status>` and a path.
-fn entry(head: &[u8], path: &[u8]) -> Option<Entry> {
-    let head = std::str::from_utf8(head).ok()?.strip_prefix(':')?;
-    let mut words = head.split(' ');
-    let mut next = || words.next().map(str::to_owned);
-    let (old_mode, new_mode) = (next()?, next()?);
-    let (old, new) = (Oid::parse(&next()?)?, Oid::parse(&next()?)?);
-    let mode = |text: &str| text.len() == 6 && text.bytes().all(|b| (b'0'..=b'7').contains(&b));
-    (mode(&old_mode) && mode(&new_mode) && !path.is_empty()).then(|| Entry {
-        path: RepoPath::new(path),
-        old_mode,
-        new_mode,
-        old,
-        new,
-    })
+    let changes = changes::parse(&output.stdout).map_err(|found| Error::GitAnswer {
+        what: WHAT,
+        found: String::from_utf8_lossy(found).into_owned(),
+    })?;
+    let entries = changes
+        .into_iter()
+        .map(|(path, Change { old, new })| Entry {
+            path,
+            old_mode: old.mode,
+            new_mode: new.mode,
+            old: old.oid,
+            new: new.oid,
+        });
+    Ok(entries.collect())
 }
 
 /// Every blob that `base..snapshot` brings, also those that no longer stand in the final tree,

@@ -132,7 +132,8 @@ fn read(entries: &[Entry]) -> (Dead, Option<String>) {
                 dead.rounds.insert(round.to_string());
             }
             Event::EffectRequested { effect, .. } => {
-                dead.jobs.extend(folder_of(effect));
+                dead.jobs
+                    .extend(effect.dispatched().map(|(_, folder)| folder));
                 if let Some(step) = step_of(effect) {
                     dead.steps.insert(step.clone());
                     dead.open_step = Some(step);
@@ -167,8 +168,8 @@ fn read(entries: &[Entry]) -> (Dead, Option<String>) {
     }
     let open = state
         .open_effects()
-        .filter_map(|(_, effect)| folder_of(effect));
-    dead.open_jobs = open.collect();
+        .filter_map(|(_, effect)| effect.dispatched());
+    dead.open_jobs = open.map(|(_, folder)| folder).collect();
     if !matches!(state.phase, Phase::Work { .. }) {
         dead.open_step = None;
     }
@@ -176,40 +177,16 @@ fn read(entries: &[Entry]) -> (Dead, Option<String>) {
     (dead, source_root)
 }
 
-/// The name of the folder that a dispatch works with.
-fn folder_of(effect: &Effect) -> Option<JobId> {
-    match effect {
-        Effect::RunJob { job } => Some(job.id),
-        Effect::Delegate { dispatch } => Some(dispatch.folder),
-        Effect::Pin { .. }
-        | Effect::MakeEvidence { .. }
-        | Effect::OpenTree { .. }
-        | Effect::AwaitJobs { .. }
-        | Effect::Timer { .. }
-        | Effect::Measure { .. }
-        | Effect::Promote { .. }
-        | Effect::Release => None,
-    }
-}
-
 /// How the names begin of what is kept of before a step of work, where the step opens.
 fn step_of(effect: &Effect) -> Option<String> {
-    match effect {
-        Effect::Pin {
-            round,
-            work: Some(role),
-        } => Some(before(*round, *role)),
-        Effect::Pin { work: None, .. }
-        | Effect::RunJob { .. }
-        | Effect::Delegate { .. }
-        | Effect::MakeEvidence { .. }
-        | Effect::OpenTree { .. }
-        | Effect::AwaitJobs { .. }
-        | Effect::Timer { .. }
-        | Effect::Measure { .. }
-        | Effect::Promote { .. }
-        | Effect::Release => None,
+    if let Effect::Pin {
+        round,
+        work: Some(role),
+    } = effect
+    {
+        return Some(before(*round, *role));
     }
+    None
 }
 
 /// Whether any guard of the run's jobs lives.

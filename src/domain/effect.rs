@@ -110,6 +110,22 @@ impl Effect {
             | Self::Promote { .. } => true,
         }
     }
+    /// The job that it runs a process of, with the job that the dispatch's folder is named for.
+    #[must_use]
+    pub fn dispatched(&self) -> Option<(JobId, JobId)> {
+        match self {
+            Self::RunJob { job } => Some((job.id, job.id)),
+            Self::Delegate { dispatch } => Some((dispatch.job, dispatch.folder)),
+            Self::Pin { .. }
+            | Self::MakeEvidence { .. }
+            | Self::OpenTree { .. }
+            | Self::AwaitJobs { .. }
+            | Self::Timer { .. }
+            | Self::Measure { .. }
+            | Self::Promote { .. }
+            | Self::Release => None,
+        }
+    }
     /// Whether it is nothing but time that passes.
     #[must_use]
     pub fn is_timer(&self) -> bool {

@@ -12,7 +12,7 @@ use crate::git::store::ReviewStore;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) mode: String,
-    pub(crate) oid: String,
+    pub(crate) oid: Oid,
 }
 
 impl Entry {
@@ -58,10 +58,16 @@ pub(crate) fn between(
 
 /// A raw listing, separated by NUL.
 pub(crate) fn read(command: &'static str, listing: &[u8]) -> Result<Changes, Error> {
+    parse(listing).map_err(|found| Error::answer(command, found))
+}
+
+/// Reads a raw listing, separated by NUL; the first part of it that is none is the error.
+pub(crate) fn parse(listing: &[u8]) -> Result<Changes, &[u8]> {
     let mut fields = listing.split(|byte| *byte == 0);
     let mut all = BTreeMap::new();
-    while let (Some(about), Some(path)) = (fields.next(), fields.next()) {
-        let change = change(about).ok_or_else(|| Error::answer(command, about))?;
+    while let Some(about) = fields.next().filter(|field| !field.is_empty()) {
+        let path = fields.next().filter(|path| !path.is_empty()).ok_or(about)?;
+        let change = change(about).ok_or(about)?;
         all.insert(RepoPath::new(path), change);
     }
     Ok(all)
@@ -74,12 +80,16 @@ fn change(about: &[u8]) -> Option<Change> {
     let [old_mode, new_mode, old, new, _status] = words.as_slice() else {
         return None;
     };
-    let entry = |mode: &str, oid: &str| Entry {
-        mode: mode.to_owned(),
-        oid: oid.to_owned(),
-    };
     Some(Change {
-        old: entry(old_mode, old),
-        new: entry(new_mode, new),
+        old: entry(old_mode, old)?,
+        new: entry(new_mode, new)?,
+    })
+}
+
+fn entry(mode: &str, oid: &str) -> Option<Entry> {
+    let is_mode = mode.len() == 6 && mode.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
+    is_mode.then_some(Entry {
+        mode: mode.to_owned(),
+        oid: Oid::parse(oid)?,
     })
 }

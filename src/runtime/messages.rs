@@ -17,7 +17,6 @@ pub(super) use self::weighed::Weighed;
 use self::weighed::Worth;
 use crate::domain::code::Code;
 use crate::domain::delegation::Fence;
-use crate::domain::effect::Effect;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, MessageId};
 use crate::engine::{InputKind, State, Weight};
@@ -229,21 +228,8 @@ fn mark_of(bytes: &[u8]) -> u64 {
 
 /// The jobs whose dispatches are under way, each with the name of its folder.
 pub(super) fn under_way(state: &State) -> Vec<(JobId, JobId)> {
-    state
-        .open_effects()
-        .filter_map(|(_, effect)| match effect {
-            Effect::RunJob { job } => Some((job.id, job.id)),
-            Effect::Delegate { dispatch } => Some((dispatch.job, dispatch.folder)),
-            Effect::Pin { .. }
-            | Effect::MakeEvidence { .. }
-            | Effect::OpenTree { .. }
-            | Effect::AwaitJobs { .. }
-            | Effect::Timer { .. }
-            | Effect::Measure { .. }
-            | Effect::Promote { .. }
-            | Effect::Release => None,
-        })
-        .collect()
+    let open = state.open_effects();
+    open.filter_map(|(_, effect)| effect.dispatched()).collect()
 }
 
 fn refused(message: &str) -> Failure {

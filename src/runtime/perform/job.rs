@@ -1,17 +1,13 @@
 //! One job from its prompt to what its report says.
 
 use std::io;
-use std::path::Path;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::dispatched::Dispatched;
-use crate::agent::human::{self, Console, Question};
 use crate::agent::job_folder::JobFolder;
-use crate::agent::profile::Continued;
-use crate::agent::{command, environment, profile};
-use crate::checks::{self, ChecksJob, ChecksOutcome};
+use crate::agent::{command, profile};
 use crate::contract::delegation::{sentence, table};
 use crate::contract::prompt;
 use crate::domain::agent::{Agent, AgentKind, ProfileAgent};
@@ -20,7 +16,7 @@ use crate::domain::confinement::Confinement;
 use crate::domain::delegation::Fence;
 use crate::domain::failure::Failure;
 use crate::domain::isolation::EvidenceKind;
-use crate::domain::job::{Ended, Job, JobOutcome, Reading, Role, SessionUse, Stored};
+use crate::domain::job::{Ended, Job, JobOutcome, Reading, Role, Stored};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::spent::Spent;
 use crate::domain::time::Timestamp;
@@ -32,10 +28,13 @@ use crate::runtime::perform::{remains_ended, run_of};
 use crate::runtime::rim::Rim;
 use crate::store::mailbox::Card;
 
+mod dispatch;
+mod examine;
 mod review;
 mod seen;
 mod work;
 
+use dispatch::continued;
 use review::ReviewTask;
 use work::WorkTask;
 
@@ -342,77 +341,6 @@ impl Assignment<'_> {
         })
     }
 
-    async fn dispatch(
-        &self,
-        folder: &JobFolder,
-        prompt: &[u8],
-        stop: CancellationToken,
-    ) -> Result<Dispatched, Failure> {
-        let budget = left_until(self.job.deadline);
-        let in_review_tree = self.job.evidence == EvidenceKind::ReviewTree;
-        let confine = self
-            .tree
-            .filter(|_| !self.job.role.writes())
-            .map(Path::new)
-            .map(|tree| self.rim.confine(self.agent, folder, tree, in_review_tree))
-            .transpose()?
-            .flatten();
-        match &self.agent.kind {
-            AgentKind::Command(program) => {
-                let dispatch = command::Dispatch {
-                    agent: self.agent,
-                    command: program,
-                    job: self.job.into(),
-                    folder,
-                    prompt,
-                    tree: self.tree.map(Path::new),
-                    environment: &self.rim.environment,
-                    guard: &self.rim.guard,
-                    budget,
-                    run_left: self.state.budget.ends_at().map(left_until),
-                    confine,
-                };
-                Ok(command::dispatch(&dispatch, stop).await)
-            }
-            AgentKind::Profile(program) => {
-                let before = self.state.used_before(self.job);
-                let dispatch = profile::Dispatch {
-                    agent: self.agent,
-                    program,
-                    job: self.job.into(),
-                    may_write: self.job.role.writes(),
-                    folder,
-                    prompt,
-                    tree: self.tree.map(Path::new),
-                    environment: &self.rim.environment,
-                    guard: &self.rim.guard,
-                    budget,
-                    continues: continued(self.job, before.as_ref()),
-                    confine: confine.as_ref(),
-                    schema: None,
-                };
-                Ok(profile::dispatch(&dispatch, stop).await)
-            }
-            AgentKind::Human => {
-                let tree = self.tree.ok_or_else(|| {
-                    Failure::new(Code::Internal, "a person was asked without a tree")
-                })?;
-                let question = Question {
-                    slot: self.job.slot.clone(),
-                    nonce: self.job.nonce.clone(),
-                    tree: tree.into(),
-                    evidence: folder.evidence(),
-                    prompt: folder.prompt(),
-                };
-                Ok(human::dispatch(question, Box::new(Console), budget, stop).await)
-            }
-            AgentKind::Checks => Err(Failure::new(
-                Code::Internal,
-                "checks have no prompt to answer",
-            )),
-        }
-    }
-
     /// Reads what was handed over, by the agent's contract.
     fn read(&self, dispatched: Dispatched) -> Answer {
         let reading = match (&dispatched.report, dispatched.unusable) {
@@ -446,55 +374,6 @@ impl Assignment<'_> {
         let sentence =
             sentence(&self.run.templates, self.job.id, &self.run.roster).map_err(internal)?;
         Ok(table + &sentence)
-    }
-
-    /// The built-in reviewer: no prompt, no network, no model.
-    async fn examine(&self, stop: CancellationToken) -> Result<Answer, Failure> {
-        let tree = self.tree.ok_or_else(|| lacking(self.job, "tree"))?;
-        let Task::Review(task) = &self.task else {
-            return Err(lacking(self.job, "review"));
-        };
-        let scratch = self.rim.scratch_folder(self.run.loop_id, self.job.id)?;
-        let job = ChecksJob {
-            git: self.rim.git.clone(),
-            git_dir: self.rim.store.git_dir().to_owned(),
-            pin: task.review.pin.clone(),
-            evidence: (*task.review.evidence).clone(),
-            checks: self.run.checks.clone(),
-            setup: self.run.setup.clone(),
-            cache: self.run.cache.clone(),
-            setup_timeout: self.run.job_timeout,
-            fail_on: self.run.review.fail_on,
-            policy: self.run.policy.clone(),
-            tree: tree.into(),
-            scratch,
-            env: environment::passed_on(&self.rim.environment, &[]),
-            cache_home: self.rim.warm_folder(&self.job.slot),
-            guard: self.rim.guard.clone(),
-        };
-        let ChecksOutcome {
-            ended,
-            report,
-            reading,
-        } = checks::examine(&job, stop).await;
-        Ok(Answer {
-            ended,
-            report: Some(report),
-            reading,
-            prompt: None,
-            spent: Spent::default(),
-            lasted: None,
-            confinement: Confinement::None,
-        })
-    }
-}
-
-/// The session that a job continues, with what was used in it before.
-fn continued<'a>(job: &'a Job, before: Option<&'a Spent>) -> Option<Continued<'a>> {
-    match (&job.session, before) {
-        (SessionUse::Continues { id, .. }, Some(before)) => Some(Continued { id, before }),
-        (SessionUse::Continues { .. }, None)
-        | (SessionUse::New | SessionUse::Replaces { .. }, _) => None,
     }
 }
 

@@ -1,0 +1,101 @@
+//! Starting the agent of a job, each kind in its way.
+
+use std::path::Path;
+
+use tokio_util::sync::CancellationToken;
+
+use super::{Assignment, left_until};
+use crate::agent::dispatched::Dispatched;
+use crate::agent::human::{self, Console, Question};
+use crate::agent::job_folder::JobFolder;
+use crate::agent::profile::Continued;
+use crate::agent::{command, profile};
+use crate::domain::agent::AgentKind;
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::domain::isolation::EvidenceKind;
+use crate::domain::job::{Job, SessionUse};
+use crate::domain::spent::Spent;
+
+impl Assignment<'_> {
+    /// Starts the agent with its prompt, and waits for its end.
+    pub(super) async fn dispatch(
+        &self,
+        folder: &JobFolder,
+        prompt: &[u8],
+        stop: CancellationToken,
+    ) -> Result<Dispatched, Failure> {
+        let budget = left_until(self.job.deadline);
+        let in_review_tree = self.job.evidence == EvidenceKind::ReviewTree;
+        let confine = self
+            .tree
+            .filter(|_| !self.job.role.writes())
+            .map(Path::new)
+            .map(|tree| self.rim.confine(self.agent, folder, tree, in_review_tree))
+            .transpose()?
+            .flatten();
+        match &self.agent.kind {
+            AgentKind::Command(program) => {
+                let dispatch = command::Dispatch {
+                    agent: self.agent,
+                    command: program,
+                    job: self.job.into(),
+                    folder,
+                    prompt,
+                    tree: self.tree.map(Path::new),
+                    environment: &self.rim.environment,
+                    guard: &self.rim.guard,
+                    budget,
+                    run_left: self.state.budget.ends_at().map(left_until),
+                    confine,
+                };
+                Ok(command::dispatch(&dispatch, stop).await)
+            }
+            AgentKind::Profile(program) => {
+                let before = self.state.used_before(self.job);
+                let dispatch = profile::Dispatch {
+                    agent: self.agent,
+                    program,
+                    job: self.job.into(),
+                    may_write: self.job.role.writes(),
+                    folder,
+                    prompt,
+                    tree: self.tree.map(Path::new),
+                    environment: &self.rim.environment,
+                    guard: &self.rim.guard,
+                    budget,
+                    continues: continued(self.job, before.as_ref()),
+                    confine: confine.as_ref(),
+                    schema: None,
+                };
+                Ok(profile::dispatch(&dispatch, stop).await)
+            }
+            AgentKind::Human => {
+                let tree = self.tree.ok_or_else(|| {
+                    Failure::new(Code::Internal, "a person was asked without a tree")
+                })?;
+                let question = Question {
+                    slot: self.job.slot.clone(),
+                    nonce: self.job.nonce.clone(),
+                    tree: tree.into(),
+                    evidence: folder.evidence(),
+                    prompt: folder.prompt(),
+                };
+                Ok(human::dispatch(question, Box::new(Console), budget, stop).await)
+            }
+            AgentKind::Checks => Err(Failure::new(
+                Code::Internal,
+                "checks have no prompt to answer",
+            )),
+        }
+    }
+}
+
+/// The session that a job continues, with what was used in it before.
+pub(super) fn continued<'a>(job: &'a Job, before: Option<&'a Spent>) -> Option<Continued<'a>> {
+    match (&job.session, before) {
+        (SessionUse::Continues { id, .. }, Some(before)) => Some(Continued { id, before }),
+        (SessionUse::Continues { .. }, None)
+        | (SessionUse::New | SessionUse::Replaces { .. }, _) => None,
+    }
+}
