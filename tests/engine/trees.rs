@@ -9,7 +9,7 @@ use run_loop::domain::event::Event;
 use run_loop::domain::id::{EffectId, JobId};
 use run_loop::domain::job::{Ended, Job, Role};
 use run_loop::domain::time::Timestamp;
-use run_loop::engine::{Phase, Refusal, State, Weight, fold};
+use run_loop::engine::{Phase, Refusal, Weight, fold};
 
 use crate::delegations::{Run, limited_dispatch, world};
 use crate::orders::resume;
@@ -261,21 +261,7 @@ fn every_prefix_of_a_tree_resumes_to_the_same_end() {
     run.content = 1;
     run.ends(job, completed());
     run.ends(deeper, completed());
-    while run.perform(|_| true) {}
-    assert_eq!(run.state.end().unwrap().exit().code(), 0);
-    for cut in 1..run.journal.len() {
-        let journal = run.journal[..cut].to_vec();
-        let mut again = Run {
-            world: world.clone(),
-            state: State::replay(&journal),
-            journal,
-            clock: 1_000_000,
-            content: 1,
-        };
-        again.input(resume());
-        let exit = again.into_end().unwrap().exit().code();
-        assert_eq!(exit, 0, "cut {cut}");
-    }
+    run.passes_from_every_cut();
 }
 
 /// A journal of an engine that kept its wait over a resume still folds.

@@ -11,6 +11,15 @@ fn is_written(bench: &Bench) -> bool {
     left.iter().any(|path| path.ends_with("/outcome.json"))
 }
 
+/// The engine of one job for the helper.
+fn submits(bench: &Bench) -> Engine {
+    let file = bench.repo.beside("prompt.md");
+    std::fs::write(&file, "Do it.\n").unwrap();
+    let file = file.to_str().unwrap();
+    let line = ["job", "submit", "--agent", "helper", "--prompt-file", file];
+    Engine::start_with(bench, &line)
+}
+
 /// A finished report is never bought again (design, section 9): the agent ends while its engine stands
 /// still, and then the engine is killed. Its guard has written the outcome, or still lives and ends
 /// what the agent left behind: `resume` waits for it then.
@@ -32,11 +41,7 @@ fn a_report_that_nobody_read_is_used() {
         ));
         let helper = counted(&bench, "helper", &helper);
         let bench = bench.spare("helper", &helper, "").ready();
-        let file = bench.repo.beside("prompt.md");
-        std::fs::write(&file, "Do it.\n").unwrap();
-        let file = file.to_str().unwrap();
-        let line = ["job", "submit", "--agent", "helper", "--prompt-file", file];
-        let engine = Engine::start_with(&bench, &line);
+        let engine = submits(&bench);
         started.reached();
         engine.signal("STOP");
         go.release();
@@ -75,11 +80,7 @@ fn a_job_that_was_cut_short_is_asked_again() {
     let helper = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
     let helper = counted(&bench, "helper", &helper);
     let bench = bench.spare("helper", &helper, "").ready();
-    let file = bench.repo.beside("prompt.md");
-    std::fs::write(&file, "Do it.\n").unwrap();
-    let file = file.to_str().unwrap();
-    let line = ["job", "submit", "--agent", "helper", "--prompt-file", file];
-    let engine = Engine::start_with(&bench, &line);
+    let engine = submits(&bench);
     started.reached();
     engine.kill();
     // H09: only a living engine makes a job running.

@@ -2,16 +2,21 @@
 
 use crate::stage::{Stage, adds, by_role, implements, looks_for};
 
+/// A reviewer who looks for a sum, in whose first review this happens at the source root.
+fn once(stage: &Stage, happens: &str) -> String {
+    let mark = stage.bench().repo.beside("once").display().to_string();
+    let root = stage.bench().repo.root().display().to_string();
+    format!(
+        "[ -e '{mark}' ] || {{ touch '{mark}'; (cd '{root}' && {happens}); }}; {}",
+        looks_for("sum")
+    )
+}
+
 /// The source moves during the first round: it is void, nothing is corrected, the next reviews anew.
 #[test]
 fn a_round_that_went_stale_is_reviewed_again_without_a_correction() {
     let stage = Stage::new();
-    let root = stage.bench().repo.root().display().to_string();
-    let once = stage.bench().repo.beside("once").display().to_string();
-    let review = format!(
-        "if [ ! -e '{once}' ]; then touch '{once}'; echo '// by the user' >> '{root}/src/lib.rs'; fi; {}",
-        looks_for("sum")
-    );
+    let review = once(&stage, "echo '// by the user' >> src/lib.rs");
     let stage = stage
         .agent("ann", &by_role(&[("implement", &implements("// sum"))]))
         .agent("bob", &by_role(&[("review", &review)]))
@@ -28,12 +33,7 @@ fn a_round_that_went_stale_is_reviewed_again_without_a_correction() {
 #[test]
 fn the_same_content_against_another_base_is_not_called_unchanged() {
     let stage = Stage::new();
-    let root = stage.bench().repo.root().display().to_string();
-    let once = stage.bench().repo.beside("once").display().to_string();
-    let review = format!(
-        "if [ ! -e '{once}' ]; then touch '{once}'; git -C '{root}' branch -q -f main feature~1; fi; {}",
-        looks_for("sum")
-    );
+    let review = once(&stage, "git branch -q -f main feature~1");
     let implement = format!(
         "{}; git -c user.name=a -c user.email=a@b commit -qam sum; echo Done. | deliver",
         adds("// sum")
