@@ -8,6 +8,7 @@ use crate::domain::identity::{Elsewhere, Kept, Remeasured, Site};
 use crate::domain::job::Role;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
+use crate::domain::slot::SlotName;
 
 /// One thing that a step of work threw away or left elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -53,6 +54,8 @@ pub struct LeftByWork {
     pub round: RoundNumber,
     /// What its job was asked for.
     pub role: Role,
+    /// Who did it.
+    pub slot: SlotName,
     /// What it left.
     #[serde(flatten)]
     pub restoring: Restoring,
@@ -62,20 +65,17 @@ impl Restoring {
     /// All that a measurement after a step of work tells of; `root` is the source root.
     #[must_use]
     pub fn all(measured: &Remeasured, root: &str) -> Vec<Self> {
+        let lost = measured.kept.iter().flat_map(|kept| {
+            let edits = measured.lost.iter();
+            edits.map(|path| Self::lost(path, kept, &kept.snapshot))
+        });
         let kept = measured.kept.as_ref();
-        let edits = kept.map(|kept| (What::LostEdits, &measured.lost, &kept.snapshot));
-        let staged = kept.and_then(|kept| {
-            let commit = kept.staged.as_ref()?;
-            Some((What::LostStaged, &measured.unstaged, commit))
-        });
-        let lost = edits.into_iter().chain(staged);
-        let lost = lost.flat_map(|(what, paths, commit)| {
-            let one = move |path| Self::lost(what, path, kept?, commit);
-            paths.iter().filter_map(one)
-        });
+        let staged = kept.map(|kept| Self::all_unstaged(&measured.unstaged, kept));
         let elsewhere = measured.elsewhere.iter();
         let elsewhere = elsewhere.map(|moved| Self::elsewhere(moved, root));
-        lost.chain(elsewhere).collect()
+        lost.chain(staged.into_iter().flatten())
+            .chain(elsewhere)
+            .collect()
     }
 
     /// What is known after a step whose source cannot be measured: what was only staged and is gone,
@@ -87,30 +87,34 @@ impl Restoring {
         kept: &Kept,
         root: &str,
     ) -> Vec<Self> {
-        let staged = kept.staged.iter().flat_map(|commit| {
-            let one = |path| Self::lost(What::LostStaged, path, kept, commit);
-            unstaged.iter().filter_map(one)
-        });
         let elsewhere = elsewhere.iter().map(|moved| Self::elsewhere(moved, root));
-        staged.chain(elsewhere).collect()
+        Self::all_unstaged(unstaged, kept)
+            .chain(elsewhere)
+            .collect()
     }
 
-    fn lost(what: What, path: &RepoPath, kept: &Kept, commit: &Oid) -> Option<Self> {
-        let said = match what {
-            What::LostEdits => {
-                format!("lost the uncommitted edits of {path}; they are printed by")
-            }
-            What::LostStaged => format!("lost what was only staged of {path}; it is printed by"),
-            What::Branch | What::Detached | What::Stash | What::Dropped => return None,
-        };
-        Some(Self {
+    fn all_unstaged(paths: &[RepoPath], kept: &Kept) -> impl Iterator<Item = Self> {
+        let staged = kept.staged.iter();
+        staged.flat_map(|commit| paths.iter().map(|path| Self::unstaged(path, kept, commit)))
+    }
+
+    fn lost(path: &RepoPath, kept: &Kept, commit: &Oid) -> Self {
+        let said = format!("lost the uncommitted edits of {path}; they are printed by");
+        Self::of_path(What::LostEdits, said, path, kept, commit)
+    }
+    fn unstaged(path: &RepoPath, kept: &Kept, commit: &Oid) -> Self {
+        let said = format!("lost what was only staged of {path}; it is printed by");
+        Self::of_path(What::LostStaged, said, path, kept, commit)
+    }
+    fn of_path(what: What, said: String, path: &RepoPath, kept: &Kept, commit: &Oid) -> Self {
+        Self {
             what,
             path: Some(path.clone()),
             branch: None,
             commit: commit.clone(),
             said,
             command: NextCommand(kept.print(commit, path)),
-        })
+        }
     }
 
     /// Of one thing that it left elsewhere.
@@ -147,7 +151,8 @@ impl Kept {
     }
     /// The command that prints a path as the commit holds it.
     ///
-    /// The commit stays in the review store for as long as the run is kept. A path that is not
+    /// The commit stays in the review store while the run may go on, and afterwards until newer
+    /// rounds take its place there (`git::store::tidy`). A path that is not
     /// UTF-8 cannot stand in an argument that is stored as text, so that the whole commit is
     /// unpacked.
     #[must_use]

@@ -19,6 +19,7 @@ use crate::domain::restoring::{LeftByWork, Restoring};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::domain::time::Timestamp;
+use crate::domain::work::Work;
 
 /// A run, as far as its events tell.
 #[derive(Debug, Clone, Default)]
@@ -33,8 +34,8 @@ pub struct Summary {
     pub rounds: Vec<Round>,
     /// Its jobs that are no reviews: they run between rounds, and carry the number of the next.
     pub works: Vec<JobRecord>,
-    /// The role of the step of work that opened last.
-    pub work: Option<Role>,
+    /// The step of work that opened last.
+    pub work: Option<Work>,
     /// What steps of work threw away or left elsewhere.
     pub left_by_work: Vec<LeftByWork>,
     /// Every finding.
@@ -154,7 +155,7 @@ impl Summary {
             | Event::SlotRetried { .. } => {}
             Event::StopRequested { .. } | Event::RunParking { .. } => self.is_winding_up = true,
             Event::WaitEnded { effect, .. } => drop(self.open.remove(effect)),
-            Event::WorkOpened { work } => self.work = Some(work.role),
+            Event::WorkOpened { work } => self.work = Some(work.clone()),
             Event::RoundOpened { round } => self.rounds.push(Round::new(*round)),
             Event::EffectRequested { id, effect } => {
                 if let Effect::RunJob { job } = &**effect
@@ -278,7 +279,7 @@ impl Summary {
 
     /// What the step of work under way left. A measurement that is made again counts alone.
     fn measured(&mut self, requested: Option<&Effect>, measured: &Remeasured) {
-        let (Some(spec), Some(role)) = (&self.spec, self.work) else {
+        let (Some(spec), Some(work)) = (&self.spec, &self.work) else {
             return;
         };
         let Some(Effect::Measure {
@@ -289,13 +290,16 @@ impl Summary {
         else {
             return;
         };
-        let of_step = |left: &LeftByWork| left.round == *round && left.role == role;
+        let of_step = |left: &LeftByWork| {
+            left.round == *round && left.role == work.role && left.slot == work.slot
+        };
         self.left_by_work.retain(|left| !of_step(left));
         let all = Restoring::all(measured, &spec.source_root);
         self.left_by_work
             .extend(all.into_iter().map(|restoring| LeftByWork {
                 round: *round,
-                role,
+                role: work.role,
+                slot: work.slot.clone(),
                 restoring,
             }));
     }

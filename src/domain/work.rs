@@ -18,6 +18,14 @@ pub struct Work {
     pub after: Option<RoundNumber>,
 }
 
+impl Work {
+    /// The number under which the source is pinned: that of the round which comes next.
+    #[must_use]
+    pub fn round(&self) -> RoundNumber {
+        RoundNumber(self.after.map_or(1, |after| after.0 + 1))
+    }
+}
+
 /// How the names begin of the files that hold how things were before a step of work.
 #[must_use]
 pub fn before(round: RoundNumber, role: Role) -> String {

@@ -20,8 +20,6 @@ use crate::domain::event::Event;
 use crate::domain::id::EffectId;
 use crate::engine::state::{Phase, State};
 
-pub(super) use work::round_of;
-
 /// The next event that is due, or `None` while the run waits for an input or is over.
 #[must_use]
 pub fn advance(state: &State) -> Option<Event> {

@@ -1,7 +1,7 @@
 //! The permission questions of one dispatch.
 
 /// How many questions of one dispatch are relayed: what an agent asks is written to the journal.
-const RELAYED: u32 = 50;
+pub(super) const RELAYED: u32 = 50;
 
 /// What a dispatch waits for, where it said that it needs a permission.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,9 +21,9 @@ impl Blocked {
     pub fn number(&self) -> Option<u32> {
         self.open.as_ref().map(|_| self.relayed)
     }
-    /// Whether this question is to be relayed: not the one that it waits on, said again.
-    pub(super) fn is_news(&self, question: &str) -> bool {
-        self.question() != Some(question) && self.relayed < RELAYED
+    /// Whether it asked as often as is relayed.
+    pub(super) fn is_full(&self) -> bool {
+        self.relayed >= RELAYED
     }
     /// It asks.
     pub(super) fn ask(&mut self, question: String) {

@@ -183,13 +183,22 @@ impl State {
         None
     }
     /// Whether what was delegated inside a job of the loop ends with it, as that ended: nobody reads
-    /// what a reader left open, and a writer that broke off ends the run.
+    /// what a reader left open, and a writer that broke off ends the run. How a step's newest attempt
+    /// ended counts for all of them, which work in the same tree.
     #[must_use]
     pub fn ends_its_tree(&self, job: JobId) -> bool {
+        let ended = self.jobs.get(&job).filter(|it| it.outcome.is_some());
+        let Some(JobRecord { job, .. }) = ended else {
+            return false;
+        };
+        if !job.role.writes() {
+            return true;
+        }
+        let newest = self.attempts_of(job).next_back();
         let Some(JobRecord {
             job,
             outcome: Some(outcome),
-        }) = self.jobs.get(&job)
+        }) = newest
         else {
             return false;
         };
@@ -197,7 +206,18 @@ impl State {
             || outcome.ended == Ended::Interrupted
             || outcome.ended.is_limit()
             || session::is_lost(job, outcome);
-        !job.role.writes() || !goes_on
+        !goes_on
+    }
+    fn attempts_of(&self, job: &Job) -> impl DoubleEndedIterator<Item = &JobRecord> {
+        self.attempts(job.role, &job.slot, job.round)
+    }
+    /// Whether something delegated inside this job, or another attempt of its step, may still run.
+    #[must_use]
+    pub fn step_has_open_descendants(&self, job: JobId) -> bool {
+        self.jobs.get(&job).is_some_and(|record| {
+            let mut attempts = self.attempts_of(&record.job);
+            attempts.any(|attempt| self.has_open_descendants(attempt.job.id))
+        })
     }
     /// Whether a delegated job is waited for: in a tree of the loop's own always, in one of nobody's
     /// where the run was told so (T-117).

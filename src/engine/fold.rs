@@ -171,10 +171,9 @@ fn resumed(state: &mut State, stamp: Stamp, tries: bool) {
     state.given_back = false;
     state.trees.clear();
     state.open.retain(|_, effect| effect.outlives_its_engine());
+    state.tried_at = tries.then_some(stamp.at);
     work::resumed(state, tries);
-    if tries {
-        delegation::asked_again(state);
-    }
+    delegation::resumed(state, tries);
     let Phase::Round { stage, .. } = &mut state.phase else {
         return;
     };
@@ -185,6 +184,7 @@ fn resumed(state: &mut State, stamp: Stamp, tries: bool) {
     }
     if let Stage::Reviewing { review } = &mut **stage {
         for place in review.slots.values_mut() {
+            place.limited = 0;
             if matches!(place.progress, SlotProgress::Open { .. }) {
                 place.progress = SlotProgress::Waiting;
             }

@@ -151,16 +151,16 @@ impl JobRecord {
 /// holds too much. The same is then asked in a new one, once.
 pub(crate) fn is_lost(job: &Job, outcome: &JobOutcome) -> bool {
     let continued = matches!(job.session, SessionUse::Continues { .. });
-    let Ended::Failed { trouble, .. } = &outcome.ended else {
+    let Ended::Failed { code, trouble, .. } = &outcome.ended else {
         return false;
     };
     continued
         && match trouble {
             Trouble::Session | Trouble::Request => true,
             // Programs that say it in other words, before any model was asked.
-            Trouble::Usage | Trouble::Unknown | Trouble::Unfinished => {
-                outcome.spent.usage.is_none()
-            }
+            Trouble::Usage | Trouble::Unfinished => outcome.spent.usage.is_none(),
+            // One that ended well did its work, although its answer could not be kept.
+            Trouble::Unknown => *code != 0 && outcome.spent.usage.is_none(),
             Trouble::Auth
             | Trouble::RateLimit
             | Trouble::Quota

@@ -49,6 +49,8 @@ pub struct State {
     pub messages: BTreeMap<MessageId, JobId>,
     /// Delegated jobs that were open at the end of a wait for them: once is enough.
     pub awaited: BTreeSet<JobId>,
+    /// When the engine of now took the run up to try whether limits still hold.
+    pub tried_at: Option<Timestamp>,
     /// How many effects had been requested when the engine of now took the run up.
     pub inherited: u64,
     /// Dispatches that are silent for long: told once, until they print something again.

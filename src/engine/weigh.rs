@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::domain::delegation::{Closed, Fence, JobRequest, Signal, TREE_MAX};
 use crate::domain::id::{JobId, MessageId};
+use crate::engine::blocked::RELAYED;
 use crate::engine::delegation::Root;
 use crate::engine::state::State;
 
@@ -41,6 +42,8 @@ pub enum Refusal {
     NotOver(JobId),
     /// There is no folder it could work in.
     Nowhere,
+    /// The dispatch asked as often as its questions are relayed.
+    Asked(u32),
 }
 
 impl fmt::Display for Refusal {
@@ -64,6 +67,10 @@ impl fmt::Display for Refusal {
             }
             Self::Full(most) => write!(f, "the tree of jobs holds {most} jobs, the most it may"),
             Self::NotOver(job) => write!(f, "job {job} is not over"),
+            Self::Asked(most) => write!(
+                f,
+                "{most} questions of this dispatch were relayed, the most there are: go on without an answer, or end"
+            ),
             Self::Nowhere => f.write_str("the job that asks works in no folder of this machine"),
         }
     }
@@ -155,7 +162,7 @@ fn signalled(state: &State, of: &Fence, signal: Signal, detail: &str) -> Result<
         under_way(state, of)?;
         return match signal {
             Signal::Started | Signal::Progress => Ok(Weight::Activity),
-            Signal::PermissionRequired => Ok(question(state, job, detail)),
+            Signal::PermissionRequired => question(state, job, detail),
             Signal::Completed | Signal::Error => Err(Refusal::OfLoop(job)),
         };
     }
@@ -177,18 +184,18 @@ fn signalled(state: &State, of: &Fence, signal: Signal, detail: &str) -> Result<
         Signal::Started | Signal::Progress => Weight::Activity,
         // What was asked for in a form is done when it has that form, whatever is said of it.
         Signal::Completed if record.submission.schema.is_some() => Weight::Activity,
-        Signal::PermissionRequired => question(state, job, detail),
+        Signal::PermissionRequired => question(state, job, detail)?,
         Signal::Completed | Signal::Error => Weight::New,
     })
 }
 
-/// A question is relayed once while it is waited on; another one is another one.
-fn question(state: &State, job: JobId, asked: &str) -> Weight {
-    let blocked = state.blocked_of(job);
-    if blocked.is_none_or(|blocked| blocked.is_news(asked)) {
-        Weight::New
-    } else {
-        Weight::Repeat
+/// A question is relayed once while it is waited on; another one is another one, up to as many as are
+/// relayed.
+fn question(state: &State, job: JobId, asked: &str) -> Result<Weight, Refusal> {
+    match state.blocked_of(job) {
+        Some(blocked) if blocked.question() == Some(asked) => Ok(Weight::Repeat),
+        Some(blocked) if blocked.is_full() => Err(Refusal::Asked(RELAYED)),
+        Some(_) | None => Ok(Weight::New),
     }
 }
 

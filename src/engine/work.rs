@@ -6,7 +6,7 @@ use crate::domain::agent::Agent;
 use crate::domain::effect::{Done, ReviewTree};
 use crate::domain::failure::Failure;
 use crate::domain::finding::{Disposition, Finding};
-use crate::domain::id::JobId;
+use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{AttemptReason, Job, Reply, Role};
 use crate::domain::lowered::Lowered;
@@ -14,8 +14,7 @@ use crate::domain::run_spec::{PlanSource, RunSpec};
 use crate::domain::slot::SlotName;
 use crate::domain::time::Timestamp;
 use crate::domain::work::Work;
-use crate::engine::advance::round_of;
-use crate::engine::state::{Phase, State};
+use crate::engine::state::{JobRecord, Phase, State};
 
 /// How far a step of work came: the source is pinned, a reading job gets a detached tree, the job
 /// runs, the source is measured.
@@ -130,11 +129,20 @@ impl State {
         let Phase::Work { work, .. } = &self.phase else {
             return None;
         };
-        let jobs = self.jobs.values().map(|record| &record.job);
-        let mut of_step = jobs.filter(|job| {
-            job.role == work.role && job.slot == work.slot && job.round == round_of(work)
-        });
-        of_step.next_back().map(|job| job.id)
+        let mut jobs = self.attempts(work.role, &work.slot, work.round());
+        jobs.next_back().map(|record| record.job.id)
+    }
+    /// The jobs that were asked the same for the same round, oldest first.
+    pub(in crate::engine) fn attempts(
+        &self,
+        role: Role,
+        slot: &SlotName,
+        round: RoundNumber,
+    ) -> impl DoubleEndedIterator<Item = &JobRecord> {
+        let jobs = self.jobs.values();
+        jobs.filter(move |JobRecord { job, .. }| {
+            job.role == role && job.slot == *slot && job.round == round
+        })
     }
     /// What the creator objects to the plan, where the plan is refined by that.
     #[must_use]

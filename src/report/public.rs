@@ -220,7 +220,7 @@ pub enum Kind {
         /// `idle`.
         stalled: &'static str,
     },
-    /// A dispatch that had stalled, or that waited on a permission, printed something again.
+    /// A dispatch that had stalled printed something again, or one that waited on a permission goes on.
     JobResumed {
         /// The job, of the loop or delegated.
         job: JobId,

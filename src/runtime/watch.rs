@@ -38,7 +38,8 @@ struct Seen {
 /// What a look at a dispatch tells.
 #[derive(Debug, PartialEq, Eq)]
 enum Sign {
-    /// It printed something since the last look; after which question, if it had one by then.
+    /// It printed something since the last look, or said that it goes on: after which question, if it
+    /// had one by then.
     Heard { question: Option<u32> },
     /// It has printed nothing for long.
     Silent,
@@ -106,8 +107,10 @@ impl Seen {
     }
     /// Looks again. The clock of silence stands still while the machine sleeps.
     fn again(&mut self, mark: Mark, question: Option<u32>, now: Instant) -> Sign {
-        // What was printed between two looks may have come before a question that came between them.
-        let after = question.filter(|_| self.question == question);
+        // Programs print while they wait, too: only what it says of itself shows that it goes on, and
+        // that may have come before a question which came between two looks.
+        let says = self.mark[2] != mark[2];
+        let after = question.filter(|_| says && self.question == question);
         self.question = question;
         if self.mark != mark {
             (self.mark, self.since) = (mark, now);
@@ -135,6 +138,10 @@ mod tests {
     fn printed(bytes: u64) -> Mark {
         [Some((bytes, SystemTime::UNIX_EPOCH)), None, None]
     }
+    fn said(times: u64) -> Mark {
+        let at = SystemTime::UNIX_EPOCH + Duration::from_secs(times);
+        [Some((1, SystemTime::UNIX_EPOCH)), None, Some((0, at))]
+    }
 
     /// Issue 4.6: what is printed renews the clock of silence, and nothing else does.
     #[test]
@@ -154,12 +161,13 @@ mod tests {
         assert_eq!(look(2, 1220), Sign::Silent);
     }
 
-    /// Issue 4.6: it goes on after a question where something is printed after the look that found it.
+    /// Issue 4.6: it goes on after a question where it says something of itself after the look that
+    /// found the question; what its program prints while it waits is no answer.
     #[test]
-    fn what_was_printed_before_a_question_is_no_answer() {
+    fn only_what_a_job_says_itself_follows_an_answer() {
         let now = Instant::now();
-        let mut seen = Seen::new(printed(1), None, now);
-        let mut look = |bytes, question| seen.again(printed(bytes), question, now);
+        let mut seen = Seen::new(said(1), None, now);
+        let mut look = |times, question| seen.again(said(times), question, now);
         let heard = |question| Sign::Heard { question };
         assert_eq!(look(2, Some(1)), heard(None));
         assert_eq!(look(2, Some(1)), Sign::Quiet);
@@ -168,5 +176,7 @@ mod tests {
         assert_eq!(look(4, Some(2)), heard(None));
         assert_eq!(look(5, Some(2)), heard(Some(2)));
         assert_eq!(look(6, None), heard(None));
+        let mut seen = Seen::new(printed(1), Some(1), now);
+        assert_eq!(seen.again(printed(2), Some(1), now), heard(None));
     }
 }

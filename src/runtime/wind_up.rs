@@ -9,7 +9,7 @@ use crate::domain::effect::{Done, Effect, Outcome};
 use crate::domain::event::StopCause;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId, MessageId};
-use crate::domain::identity::Pin;
+use crate::domain::identity::{Kept, Pin};
 use crate::domain::job::{Ended, JobOutcome, Reading};
 use crate::domain::limits::Allowed;
 use crate::domain::spent::Spent;
@@ -91,9 +91,12 @@ fn unmeasured(
         let message = format!(
             "its engine is dead, so it is not known what its {role} job did to your uncommitted edits; they are printed as they were before"
         );
-        let (head, snapshot) = (pinned.identity.head.as_str(), pinned.snapshot.as_str());
-        let store = format!("--git-dir={}", store.display());
-        Failure::new(Code::Cancelled, message).next(["git", &store, "diff", head, snapshot])
+        let kept = Kept {
+            store: store.display().to_string(),
+            snapshot: pinned.snapshot.clone(),
+            staged: None,
+        };
+        Failure::new(Code::Cancelled, message).next(kept.edits(&pinned.identity.head))
     } else {
         let message =
             format!("its engine is dead, so it is not known where its {role} job left work");

@@ -178,6 +178,25 @@ fn a_session_that_is_gone_is_replaced_once() {
     }
 }
 
+/// What ended well did its work: that its answer could not be kept is no fault of its session.
+#[test]
+fn a_job_that_ended_well_is_not_asked_again_in_another_session() {
+    let mut run = start(false);
+    let (id, first) = asked(&mut run);
+    ends(&mut run, id, &first, "s-1", invalid());
+    let (id, _) = asked(&mut run);
+    let mut outcome = lost(Trouble::Unknown);
+    if let Ended::Failed { code, .. } = &mut outcome.ended {
+        *code = 0;
+    }
+    run.done(id, Outcome::JobEnded { outcome });
+    let (_, next) = asked(&mut run);
+    assert_eq!(
+        (next.session, next.reason),
+        (SessionUse::New, AttemptReason::Fresh)
+    );
+}
+
 #[test]
 fn a_replaced_session_can_pass() {
     let mut run = start(false);

@@ -174,6 +174,53 @@ fn a_wait_begins_anew_with_its_engine() {
     assert!(is_measuring(&run));
 }
 
+/// The same where the bound had passed: what the engine dispatches anew is waited for anew.
+#[test]
+fn a_bound_that_was_reached_counts_for_one_engine() {
+    let (mut run, job) = delegating(|_| ());
+    let (id, _) = wait(&run).unwrap();
+    run.content = 1;
+    run.done(id, Outcome::JobsAwaited);
+    assert!(run.state.awaited.contains(&job));
+    run.input(resume());
+    run.ends(job, delegated(Ended::Interrupted, false));
+    assert_eq!(run.fence(job).attempt, 2);
+    while run.perform(|effect| !is_delegated(effect)) {}
+    assert!(wait(&run).is_some() && run.state.rounds.is_empty());
+}
+
+/// M-009: all attempts of a step work in one tree, so what an earlier one delegated ends with the one
+/// that broke off, before it is measured what they left.
+#[test]
+fn what_an_earlier_attempt_delegated_ends_with_the_step() {
+    let (mut run, job) = delegating(|world| {
+        world.crew.as_mut().unwrap().deeds = vec![Deed::Exits, Deed::Invalid];
+    });
+    let (id, _) = wait(&run).unwrap();
+    run.done(id, Outcome::JobsAwaited);
+    assert!(run.state.delegations[&job].closed.is_none());
+    ends_writing(&mut run);
+    let closed = run.state.delegations[&job].closed.clone();
+    assert_eq!(closed.unwrap().kind(), PARENT_ENDED);
+    assert!(!is_measuring(&run));
+    run.ends(job, delegated(Ended::Interrupted, false));
+    assert!(is_measuring(&run));
+}
+
+/// Issue 4.7: whoever takes a run up wants to know whether a limit still holds, also where it was met
+/// before and is judged afterwards.
+#[test]
+fn a_limit_from_before_a_resume_parks_nobody() {
+    let (mut run, job) = delegating(|world| {
+        world.crew.as_mut().unwrap().deeds = vec![Deed::Answers, Deed::Limited];
+    });
+    run.clock = 5_000;
+    run.input(resume());
+    run.ends(job, completed());
+    assert!(run.state.parking.is_none());
+    assert_eq!(writer(&run).unwrap().attempt, 2);
+}
+
 /// T-118: whoever is dispatched once more is waited for once more.
 #[test]
 fn a_job_that_is_dispatched_once_more_is_waited_for() {

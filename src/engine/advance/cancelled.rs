@@ -8,7 +8,7 @@ use crate::domain::failure::Failure;
 use crate::engine::advance::close::fail;
 use crate::engine::advance::work::{beside, measure, misplaced, unmeasured};
 use crate::engine::state::{Phase, State};
-use crate::engine::work::WorkStage;
+use crate::engine::work::{Asked, WorkStage};
 
 /// What follows in a cancelled run whose end is not decided; `None` while something is under way that
 /// may still write, or measures.
@@ -22,6 +22,11 @@ pub(super) fn next(state: &State) -> Option<Event> {
     if !work.role.writes() {
         return Some(fail(cancelled));
     }
+    // What was delegated in the same tree writes there, too.
+    let left = |asked: &Asked| {
+        let nothing_runs = state.open.is_empty();
+        nothing_runs.then(|| measure(state, work, &asked.pin))
+    };
     match &**stage {
         WorkStage::Running { .. } | WorkStage::Measuring { .. } => None,
         WorkStage::Measured { asked, result, .. } => {
@@ -34,19 +39,14 @@ pub(super) fn next(state: &State) -> Option<Event> {
                 None => cancelled,
             }))
         }
-        // What was delegated in the same tree writes there, too. A later attempt waits to be asked.
-        WorkStage::Answered { asked, .. } | WorkStage::Ready { asked }
-            if asked.attempt > 1 || matches!(**stage, WorkStage::Answered { .. }) =>
-        {
-            let nothing_runs = state.open.is_empty();
-            nothing_runs.then(|| measure(state, work, &asked.pin))
-        }
+        WorkStage::Answered { asked, .. } => left(asked),
+        // An earlier attempt was asked, and a later one waits to be.
+        WorkStage::Ready { asked } if asked.attempt > 1 => left(asked),
         WorkStage::Opened
         | WorkStage::Pinning
         | WorkStage::Unpinned { .. }
         | WorkStage::Ready { .. }
         | WorkStage::Opening { .. }
-        | WorkStage::Open { .. }
-        | WorkStage::Answered { .. } => Some(fail(cancelled)),
+        | WorkStage::Open { .. } => Some(fail(cancelled)),
     }
 }

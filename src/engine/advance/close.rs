@@ -10,7 +10,7 @@ use crate::domain::identity::Pin;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::engine::advance::request;
-use crate::engine::state::{ClosedRound, Parking, Phase, Stage, State};
+use crate::engine::state::{ClosedRound, Parking, Phase, State};
 
 /// The event that starts winding up with this failure.
 pub(super) fn fail(failure: Failure) -> Event {
@@ -25,15 +25,9 @@ pub(super) fn fail(failure: Failure) -> Event {
 /// "interrupted" over an approval that was published.
 pub(super) fn forced(state: &State) -> Option<Event> {
     match &state.phase {
-        Phase::Unstarted | Phase::Closing { .. } | Phase::Ended { .. } => return None,
-        Phase::Round { stage, .. } => {
-            if matches!(**stage, Stage::Promoting { .. } | Stage::Promoted { .. }) {
-                return state.fault.clone().map(fail);
-            }
-        }
-        Phase::Between | Phase::Work { .. } => {}
+        Phase::Unstarted | Phase::Closing { .. } | Phase::Ended { .. } => None,
+        Phase::Between | Phase::Work { .. } | Phase::Round { .. } => state.fault.clone().map(fail),
     }
-    state.fault.clone().map(fail)
 }
 
 /// An interrupted run, or one that spent what it may spend: waits for everything under way, gives back

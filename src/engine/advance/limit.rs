@@ -50,10 +50,16 @@ pub(super) fn slot(
 }
 
 /// Who does a step of work is at its limit.
-pub(super) fn work(limited: u32, outcome: &JobOutcome) -> Event {
+pub(super) fn work(state: &State, limited: u32, outcome: &JobOutcome) -> Event {
+    // Met before the run was taken up, by somebody who wants to know whether it still holds.
+    let is_tried = state.tried_at.is_some_and(|at| outcome.ended_at < at);
     Event::WorkLimited {
         job: None,
-        until: lifted_at(outcome, limited),
+        until: if is_tried {
+            outcome.ended_at
+        } else {
+            lifted_at(outcome, limited)
+        },
         told: told(outcome).is_some(),
         ending: super::slot::describe(outcome),
     }

@@ -5,7 +5,7 @@ use crate::domain::effect::{Done, Effect, MeasurePoint};
 use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::finding::Disposition;
-use crate::domain::id::{FindingId, JobId, RoundNumber};
+use crate::domain::id::{FindingId, JobId};
 use crate::domain::identity::{Elsewhere, Pin, Remeasured, Site, Trip};
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::{
@@ -25,7 +25,7 @@ pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Eve
     match stage {
         WorkStage::Opened => {
             let effect = Effect::Pin {
-                round: round_of(work),
+                round: work.round(),
                 work: Some(work.role),
             };
             Some(request(state, effect))
@@ -59,7 +59,7 @@ pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Eve
         // What ends with the job is ended first: it works in the same tree. What goes on after a writer
         // is waited for (`hold`).
         WorkStage::Answered { job, .. }
-            if state.ends_its_tree(*job) && state.has_open_descendants(*job) =>
+            if state.ends_its_tree(*job) && state.step_has_open_descendants(*job) =>
         {
             None
         }
@@ -85,14 +85,9 @@ fn affordable(state: &State, job: Job) -> Option<Job> {
     budget::allows(state, job.role, state.agent_of(&job)).then_some(job)
 }
 
-/// The number under which the source is pinned: that of the round which comes next.
-pub(in crate::engine) fn round_of(work: &Work) -> RoundNumber {
-    RoundNumber(work.after.map_or(1, |after| after.0 + 1))
-}
-
 fn open_tree(work: &Work, pin: &Pin) -> Effect {
     Effect::OpenTree {
-        round: round_of(work),
+        round: work.round(),
         slot: work.slot.clone(),
         snapshot: pin.snapshot.clone(),
         tree: pin.identity.tree.clone(),
@@ -118,7 +113,7 @@ fn job(state: &State, work: &Work, asked: &Asked) -> Option<Job> {
     let mut job = Job {
         id: JobId::mint(&stamp, &salt),
         role: work.role,
-        round: round_of(work),
+        round: work.round(),
         slot: work.slot.clone(),
         rank: rank_of(state, work),
         reason: asked.reason.clone(),
@@ -163,7 +158,7 @@ fn judge(state: &State, work: &Work, asked: &Asked, job: JobId, outcome: &JobOut
         };
     }
     if outcome.ended.is_limit() {
-        return limit::work(asked.limited, outcome);
+        return limit::work(state, asked.limited, outcome);
     }
     // Whoever was asked before may have left something.
     let nobody_ran = asked.attempt == 1 || !work.role.writes();
@@ -201,7 +196,7 @@ fn judge(state: &State, work: &Work, asked: &Asked, job: JobId, outcome: &JobOut
 /// Measures what the step's jobs left.
 pub(super) fn measure(state: &State, work: &Work, pin: &Pin) -> Event {
     let effect = Effect::Measure {
-        round: round_of(work),
+        round: work.round(),
         point: MeasurePoint::AfterWork,
         pinned: pin.clone(),
     };

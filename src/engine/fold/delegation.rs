@@ -134,8 +134,14 @@ const OLD_PATIENCE: u32 = 24;
 
 /// What an engine made of an outcome that journaled no decision of it: the fold was its rule.
 fn judged_by_an_older_engine(state: &mut State, dispatch: &Dispatch, outcome: &DispatchOutcome) {
-    let limits = state.delegations.get(&dispatch.job).map(|it| it.limited);
-    if let Some(before) = limits.filter(|it| is_limited(outcome) && *it < OLD_PATIENCE) {
+    // It counted those of the whole run; `limited` is forgotten when the run is taken up.
+    let met = state.delegations.get(&dispatch.job).map_or(0, |record| {
+        let earlier = |it: &&(Dispatch, Option<DispatchOutcome>)| it.0.attempt < dispatch.attempt;
+        let outcomes = record.dispatches.iter().filter(earlier);
+        let limits = outcomes.filter(|(_, outcome)| outcome.as_ref().is_some_and(is_limited));
+        u32::try_from(limits.count()).unwrap_or(u32::MAX)
+    });
+    if let Some(before) = Some(met).filter(|it| is_limited(outcome) && *it < OLD_PATIENCE) {
         let until = lifted_after(outcome.spent.reset, outcome.ended_at, before);
         return limited(state, dispatch.job, until);
     }
@@ -153,9 +159,15 @@ pub(super) fn limited(state: &mut State, job: JobId, until: Timestamp) {
     }
 }
 
-/// Whoever takes a run up again wants to know whether limits still hold.
-pub(super) fn asked_again(state: &mut State) {
+/// A run is taken up: how often limits were met before is forgotten, and where it is to be tried,
+/// whether they still hold is to be known.
+pub(super) fn resumed(state: &mut State, tries: bool) {
+    // They begin anew, and so does the wait for them.
+    state.awaited.clear();
     for record in state.delegations.values_mut() {
-        record.limited_until = None;
+        record.limited = 0;
+        if tries {
+            record.limited_until = None;
+        }
     }
 }

@@ -147,6 +147,7 @@ pub(super) fn resumed(state: &mut State, tries: bool) {
     let Some(stage) = taken(state) else { return };
     let next = match stage {
         WorkStage::Ready { mut asked } | WorkStage::Open { mut asked, .. } => {
+            asked.limited = 0;
             if tries {
                 asked.limited_until = None;
             }

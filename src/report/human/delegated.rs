@@ -42,7 +42,7 @@ pub(super) fn say(kind: &Kind) -> Option<String> {
         Kind::JobStalled { job, stalled, .. } => format!(
             "job {job} stalled:{stalled}: it printed nothing for 600 s; its budget alone ends it"
         ),
-        Kind::JobResumed { job, .. } => format!("job {job} resumed: it printed something again"),
+        Kind::JobResumed { job, .. } => format!("job {job} resumed: it goes on"),
         Kind::WaitEnded {
             in_time,
             again,

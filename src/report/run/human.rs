@@ -204,11 +204,13 @@ fn left_line(left: &LeftByWork) -> String {
     let LeftByWork {
         round,
         role,
+        slot,
         restoring,
     } = left;
     let said = text::line(&restoring.said);
     let command = text::line(&restoring.command.to_string());
-    format!("round {round} {}: it {said}: {command}", role.as_str())
+    let role = role.as_str();
+    format!("round {round} {role} of {slot}: it {said}: {command}")
 }
 
 fn listed(items: impl IntoIterator<Item = String>) -> String {

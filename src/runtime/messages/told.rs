@@ -84,7 +84,8 @@ pub(super) fn failure_of(refusal: &Refusal) -> Failure {
         | Refusal::NotBelow(_)
         | Refusal::Full(_)
         | Refusal::NotOver(_)
-        | Refusal::Nowhere => Code::JobRefused,
+        | Refusal::Nowhere
+        | Refusal::Asked(_) => Code::JobRefused,
     };
     Failure::new(code, refusal.to_string()).next(["run-loop", "job", "list"])
 }
