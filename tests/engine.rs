@@ -28,6 +28,8 @@ mod planners;
 mod prefixes;
 #[path = "engine/reserve.rs"]
 mod reserve;
+#[path = "engine/rounds.rs"]
+mod rounds;
 #[path = "engine/sessions.rs"]
 mod sessions;
 #[path = "engine/table.rs"]

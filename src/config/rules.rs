@@ -1,5 +1,6 @@
 //! Settings to the domain's rules: policy, review, checks, reports.
 
+use crate::config::layer::Layer;
 use crate::config::load::Config;
 use crate::config::settings::PolicyEntry;
 use crate::domain::code::Code;
@@ -72,8 +73,10 @@ pub fn review(
     for pattern in &review.exclude {
         glob(config, &["review", "exclude"], pattern)?;
     }
+    let rounds = config.origin(&["review", "max-rounds"]);
     Ok(ReviewSpec {
         max_rounds: review.max_rounds,
+        rounds_scale: rounds.is_none_or(|origin| origin.layer == Layer::Default),
         fail_on: review.fail_on,
         quorum: review.quorum,
         isolation: isolation.unwrap_or_default(),

@@ -118,6 +118,13 @@ impl Evidence {
     pub fn is_cut(&self) -> bool {
         self.parts.iter().any(|part| !part.in_prompt)
     }
+    /// How many lines were added and removed; `None` where a file has none that can be counted.
+    #[must_use]
+    pub fn changed_lines(&self) -> Option<u64> {
+        let lines = |file: &ChangedFile| Some(file.added?.saturating_add(file.removed?));
+        let mut files = self.files.iter();
+        files.try_fold(0_u64, |sum, file| Some(sum.saturating_add(lines(file)?)))
+    }
     /// Changed files whose bytes are not shown.
     pub fn unreviewed(&self) -> impl Iterator<Item = (&ChangedFile, UnreviewedKind)> {
         self.files

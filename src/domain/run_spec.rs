@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::agent::Agent;
 use crate::domain::delegation::Submission;
 use crate::domain::digest::Digest;
+use crate::domain::evidence::Evidence;
 use crate::domain::id::LoopId;
 use crate::domain::isolation::Isolation;
 use crate::domain::job::{Job, Role};
@@ -169,6 +170,9 @@ pub enum BaseSpec {
 pub struct ReviewSpec {
     /// How many rounds at most.
     pub max_rounds: u32,
+    /// Whether a small change gets fewer, since nobody said how many.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rounds_scale: bool,
     /// Findings at least this bad block.
     pub fail_on: Severity,
     /// How many slots must have a verdict.
@@ -186,6 +190,25 @@ pub struct ReviewSpec {
     pub diff_cap: u64,
     /// Globs of paths whose bytes are not shown.
     pub exclude: Vec<String>,
+}
+
+/// Up to so many changed lines a change gets so many rounds, where nobody said how many. With three, the
+/// last one is the first in which late wishes are advisory, and follows the planner's one refinement.
+const SCALE: [(u64, u32); 2] = [(20, 3), (200, 4)];
+
+impl ReviewSpec {
+    /// How many rounds a run gets in which reviewers were shown this: by the largest change among them,
+    /// so that what grows is not cut short. Binary files and submodules count as large.
+    #[must_use]
+    pub fn rounds<'a>(&self, shown: impl Iterator<Item = &'a Evidence>) -> u32 {
+        if !self.rounds_scale {
+            return self.max_rounds;
+        }
+        let largest = shown.map(|it| it.changed_lines().unwrap_or(u64::MAX)).max();
+        let fits = |lines: u64| SCALE.iter().find(|(most, _)| lines <= *most);
+        let rounds = largest.and_then(fits).map_or(self.max_rounds, |it| it.1);
+        rounds.min(self.max_rounds)
+    }
 }
 
 /// How many slots must have a verdict. It forgives missing verdicts only, never a NOT PASS.

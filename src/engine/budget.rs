@@ -24,6 +24,25 @@ pub struct Budget {
     pub untold_is_told: bool,
 }
 
+/// What a job is paid for: those of one kind are taken to cost alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paid {
+    /// The loop's own, of this role.
+    Own(Role),
+    /// One that another job delegated.
+    Delegated,
+}
+
+/// A job that an agent is paid for.
+struct Spending {
+    job: JobId,
+    of: Paid,
+    /// What it told that it cost.
+    cost: Option<u64>,
+    /// Whether it runs.
+    runs: bool,
+}
+
 impl Budget {
     /// When the time is spent that the run may take.
     #[must_use]
@@ -41,15 +60,46 @@ impl State {
     #[must_use]
     pub fn cost_told(&self) -> u64 {
         self.spendings()
-            .filter_map(|(_, cost)| cost)
+            .filter_map(|it| it.cost)
             .fold(0, u64::saturating_add)
     }
     /// The first job that was asked and told no cost: what it cost cannot be counted.
     #[must_use]
     pub fn untold_cost(&self) -> Option<JobId> {
         self.spendings()
-            .find(|(_, cost)| cost.is_none())
-            .map(|(job, _)| job)
+            .find(|it| !it.runs && it.cost.is_none())
+            .map(|it| it.job)
+    }
+    /// What the jobs will have cost with those that run and one more of this kind, where each costs the
+    /// most that one of its kind has told. The first of a kind is not known and counts nothing.
+    #[must_use]
+    pub fn cost_expected(&self, one_more: Paid) -> u64 {
+        let most = |of: Paid| {
+            let alike = self.spendings().filter(move |it| it.of == of);
+            alike.filter_map(|it| it.cost).max().unwrap_or(0)
+        };
+        let running = self.spendings().filter(|it| it.runs).map(|it| it.of);
+        running
+            .chain([one_more])
+            .map(most)
+            .fold(self.cost_told(), u64::saturating_add)
+    }
+    /// Whether a job of this kind may be asked of an agent that costs. What is kept for rulings is there
+    /// also when everything that runs is over, as far as that can be known.
+    #[must_use]
+    pub fn may_cost(&self, of: Paid) -> bool {
+        let (role, rules) = match of {
+            Paid::Own(role) => (role, matches!(role, Role::Readjudicate | Role::Arbitrate)),
+            Paid::Delegated => (Role::Review, false),
+        };
+        let (Some(all), Some(allowed)) = (
+            self.budget.limits.max_cost_micro_usd,
+            self.cost_allowed(role),
+        ) else {
+            return true;
+        };
+        let keeps = allowed < all && !rules;
+        self.cost_told() < allowed && (!keeps || self.cost_expected(of) <= allowed)
     }
     /// What may be spent before a job of this role is asked. A tenth is kept for rulings where
     /// there may be any: a dispute that nobody can pay for any more would waste what it is about
@@ -66,25 +116,36 @@ impl State {
             all
         })
     }
-    /// Every job that an agent was paid for, with what it cost, as far as that is known.
-    fn spendings(&self) -> impl Iterator<Item = (JobId, Option<u64>)> {
+    /// Every job that an agent was or is paid for, with what it cost, as far as that is known.
+    fn spendings(&self) -> impl Iterator<Item = Spending> {
         let prices = &self.budget.limits.prices;
         let cost = move |agent: Option<&Agent>, spent: &Spent| {
             cost_of(prices, agent, spent).map(|cost| cost.micro_usd)
         };
         let own = self.jobs.values().filter_map(move |record| {
-            let outcome = record.outcome.as_ref()?;
             let agent = self.agent_of(&record.job);
-            let paid = agent.is_some_and(costs) && was_asked(&outcome.ended);
-            paid.then(|| (record.job.id, cost(agent, &outcome.spent)))
+            let outcome = record.outcome.as_ref();
+            let paid = agent.is_some_and(costs) && outcome.is_none_or(|it| was_asked(&it.ended));
+            paid.then(|| Spending {
+                job: record.job.id,
+                of: Paid::Own(record.job.role),
+                cost: outcome.and_then(|it| cost(agent, &it.spent)),
+                runs: outcome.is_none(),
+            })
         });
         let delegated = self.delegations.values().flat_map(move |record| {
             let agent = &record.submission.agent;
             let paid = costs(agent);
             let outcomes = record.dispatches.iter().filter(move |_| paid);
             outcomes.filter_map(move |(dispatch, outcome)| {
-                let outcome = outcome.as_ref()?;
-                was_asked(&outcome.ended).then(|| (dispatch.job, cost(Some(agent), &outcome.spent)))
+                let outcome = outcome.as_ref();
+                let paid = outcome.is_none_or(|it| was_asked(&it.ended));
+                paid.then(|| Spending {
+                    job: dispatch.job,
+                    of: Paid::Delegated,
+                    cost: outcome.and_then(|it| cost(Some(agent), &it.spent)),
+                    runs: outcome.is_none(),
+                })
             })
         });
         own.chain(delegated)

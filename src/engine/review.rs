@@ -7,6 +7,18 @@ use crate::domain::event::Settlement;
 use crate::domain::id::JobId;
 use crate::domain::job::{AttemptReason, JobOutcome};
 use crate::domain::time::Timestamp;
+use crate::engine::state::State;
+
+impl State {
+    /// How many rounds the run may have, by what it was shown so far (scenario C04).
+    #[must_use]
+    pub fn rounds_allowed(&self) -> u32 {
+        let now = self.review().map(|review| &*review.evidence);
+        let before = self.rounds.iter().filter_map(|it| it.evidence.as_deref());
+        let run = self.run.as_ref();
+        run.map_or(0, |run| run.review.rounds(before.chain(now)))
+    }
+}
 
 /// One slot in one round: where it stands and what was already spent on it.
 #[derive(Debug, Clone)]

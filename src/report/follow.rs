@@ -2,7 +2,7 @@
 
 mod kind;
 
-use crate::domain::effect::Effect;
+use crate::domain::effect::{Done, Effect, Outcome};
 use crate::domain::event::{Event, Settlement, StopCause};
 use crate::domain::id::{JobId, LoopId, RoundNumber};
 use crate::domain::job::AttemptReason;
@@ -119,8 +119,12 @@ impl Follower {
             } => {
                 let requested = self.summary.open.get(effect);
                 let about = requested.map_or_else(About::default, |e| self.about_effect(e));
-                let stops = self.summary.is_winding_up;
-                (about, kind::done(requested, outcome, self.root(), stops))
+                let of = kind::Told {
+                    root: self.root(),
+                    stops: self.summary.is_winding_up,
+                    fewer_rounds: self.fewer_rounds(outcome),
+                };
+                (about, kind::done(requested, outcome, of))
             }
             Event::RoundOpened { round } => (About::round(*round), Kind::RoundOpened),
             Event::ReviewOpened { round } => (About::round(*round), Kind::ReviewOpened),
@@ -251,6 +255,23 @@ impl Follower {
         }
     }
 
+    /// How many rounds the run may have with this evidence, where these are fewer than at most.
+    fn fewer_rounds(&self, outcome: &Outcome) -> Option<u32> {
+        let Outcome::EvidenceMade {
+            result: Done::Ok(evidence),
+        } = outcome
+        else {
+            return None;
+        };
+        let spec = self.summary.spec.as_deref()?;
+        // Without one no round is used up by findings.
+        spec.creator.as_ref()?;
+        let review = &spec.review;
+        let before = self.summary.rounds.iter();
+        let before = before.filter_map(|round| round.evidence.as_deref());
+        let rounds = review.rounds(before.chain([evidence]));
+        (rounds < review.max_rounds).then_some(rounds)
+    }
     fn root(&self) -> &str {
         let spec = self.summary.spec.as_deref();
         spec.map_or(".", |spec| spec.source_root.as_str())

@@ -206,12 +206,17 @@ fn evidence(kind: &Kind) -> Option<String> {
         added,
         removed,
         scope,
+        max_rounds,
         ..
     } = kind
     else {
         return None;
     };
     let mut said = format!("scope, +{added} -{removed} lines");
+    if let Some(rounds) = max_rounds {
+        let few = format!("; at most {rounds} rounds for so small a change");
+        said.push_str(&few);
+    }
     for line in scope {
         // The lines below a heading are indented.
         let indent = line.len() - line.trim_start().len();

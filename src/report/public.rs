@@ -118,6 +118,9 @@ pub enum Kind {
         unreviewed: Vec<UnreviewedFile>,
         /// The same and more in lines for people: what reviewers will and will not see.
         scope: Vec<String>,
+        /// How many rounds the run may have, where a small change gets fewer than at most.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_rounds: Option<u32>,
         /// The diff's hash.
         diff_sha256: Digest,
     },

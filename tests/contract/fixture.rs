@@ -458,6 +458,7 @@ fn run(slot: &Slot) -> RunSpec {
         panel: vec![slot.clone()],
         review: ReviewSpec {
             max_rounds: 5,
+            rounds_scale: false,
             fail_on: Severity::Medium,
             quorum: Quorum::All,
             isolation: Isolation::Worktree,

@@ -21,7 +21,7 @@ pub fn limited() -> impl Strategy<Value = World> {
     (
         worlds(),
         prop::option::of(1_u64..4),
-        prop::option::weighted(0.7, 1_u64..12),
+        prop::option::weighted(0.7, 1_u64..24),
         prop::option::weighted(0.9, 1_u64..4),
     )
         .prop_map(|(mut world, max_wall, max_cost, cost)| {
@@ -56,6 +56,9 @@ fn asked_within(world: &World, journal: &[Event]) -> bool {
     };
     let disputes = world.crew.is_some() && world.spec().arbiter.is_some();
     let (mut state, mut told) = (State::default(), 0);
+    // What a job of a role told that it cost, which is the same for all here, and what runs.
+    let mut known: BTreeMap<Role, u64> = BTreeMap::new();
+    let mut running: Vec<Role> = Vec::new();
     for event in journal {
         if let Event::EffectRequested { effect, .. } = event
             && let Effect::RunJob { job } = &**effect
@@ -70,6 +73,14 @@ fn asked_within(world: &World, journal: &[Event]) -> bool {
             if told >= allowed && !free {
                 return false;
             }
+            // K07: what already runs leaves what is kept for rulings, as far as it can be known.
+            if !free {
+                running.push(job.role);
+                let expected = running.iter().filter_map(|role| known.get(role));
+                if allowed < limit && told + expected.sum::<u64>() > allowed {
+                    return false;
+                }
+            }
         }
         if let Event::EffectDone {
             effect, outcome, ..
@@ -78,7 +89,12 @@ fn asked_within(world: &World, journal: &[Event]) -> bool {
             && let Some(Effect::RunJob { job }) = state.open.get(effect)
             && !state.agent_of(job).unwrap().is_checks()
         {
-            told += outcome.spent.cost_micro_usd.unwrap_or(0);
+            let nth = running.iter().position(|role| *role == job.role).unwrap();
+            running.remove(nth);
+            if let Some(cost) = outcome.spent.cost_micro_usd {
+                told += cost;
+                known.insert(job.role, cost);
+            }
         }
         fold(&mut state, event);
     }

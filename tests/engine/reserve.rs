@@ -89,6 +89,55 @@ fn a_ruling_at_a_limit_is_waited_for() {
     assert!(seen > 0, "nobody was asked to rule");
 }
 
+/// K07: reviewers that are asked side by side do not eat what is kept for rulings once it is known what
+/// one costs: two of three are asked, and the third where more may be spent.
+#[test]
+fn what_runs_already_leaves_the_reserve() {
+    let mut world = world(0, false);
+    let slot = world.slots[0].clone();
+    world.slots = vec![slot; 3];
+    let mut run = Run::start_in(world, |_| ());
+    assert!(until(&mut run, &[Role::Implement], 300, None));
+    for _ in 0..3 {
+        assert!(until(&mut run, &[Role::Review], 100, None));
+    }
+    assert!(until(&mut run, &[Role::Correct], 100, None));
+    assert_eq!(run.state.cost_told(), 700);
+    let reviews =
+        |effect: &Effect| matches!(effect, Effect::RunJob { job } if job.role == Role::Review);
+    while run.perform(|effect| !reviews(effect)) {}
+    let open = run.state.open_effects();
+    let asked = open.filter(|(_, effect)| reviews(effect)).count();
+    assert_eq!(asked, 2);
+    for _ in 0..2 {
+        assert!(until(&mut run, &[Role::Review], 100, None));
+    }
+    assert_eq!(run.state.cost_told(), 900);
+    let failure = parked(&run).unwrap();
+    assert_eq!(failure.code, Code::MoneySpent);
+    let kept = "of which 0.0001 are kept for rulings";
+    assert!(failure.message.contains(kept), "{}", failure.message);
+}
+
+/// The command that lets it go on names enough for the job that was held.
+#[test]
+fn what_is_named_to_go_on_is_enough_for_what_was_held() {
+    let mut run = Run::start_in(world(0, false), |_| ());
+    assert!(until(&mut run, &[Role::Implement], 10, None));
+    assert!(until(&mut run, &[Role::Review], 880, None));
+    assert!(until(&mut run, &[Role::Correct], 5, None));
+    while run.perform(|_| true) {}
+    let failure = parked(&run).unwrap();
+    let says = "a review job has cost up to 0.00088: nobody else is asked";
+    assert!(failure.message.contains(says), "{}", failure.message);
+    let next = failure.next.0;
+    assert_eq!(
+        next.last().unwrap(),
+        "0.00355",
+        "twice of all that is expected"
+    );
+}
+
 /// What is told to be kept is there.
 #[test]
 fn what_is_kept_is_what_is_left() {

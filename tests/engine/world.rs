@@ -147,6 +147,7 @@ impl World {
             panel: panel.collect(),
             review: ReviewSpec {
                 max_rounds: self.max_rounds,
+                rounds_scale: false,
                 fail_on: Severity::Medium,
                 quorum: self.quorum.map_or(Quorum::All, Quorum::AtLeast),
                 isolation: Isolation::Worktree,

@@ -100,6 +100,7 @@ pub(crate) fn pin(repo: &Repo, base: &str, head: &str) -> Pin {
 pub(crate) fn review(exclude: &[&str]) -> ReviewSpec {
     ReviewSpec {
         max_rounds: 5,
+        rounds_scale: false,
         fail_on: Severity::Medium,
         quorum: Quorum::All,
         isolation: Isolation::Worktree,

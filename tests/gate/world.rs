@@ -430,6 +430,7 @@ fn spec(loop_id: LoopId, tip: &Oid, panel: Vec<Slot>) -> RunSpec {
         panel,
         review: ReviewSpec {
             max_rounds: 5,
+            rounds_scale: false,
             fail_on: Severity::Medium,
             quorum: Quorum::All,
             isolation: Isolation::Worktree,

@@ -88,6 +88,7 @@ pub(crate) fn spec(number: u8, source: &Path) -> RunSpec {
         }],
         review: ReviewSpec {
             max_rounds: 5,
+            rounds_scale: false,
             fail_on: Severity::Medium,
             quorum: Quorum::All,
             isolation: Isolation::Worktree,

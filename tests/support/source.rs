@@ -76,6 +76,7 @@ impl Source {
             panel: Vec::new(),
             review: ReviewSpec {
                 max_rounds: 5,
+                rounds_scale: false,
                 fail_on: Severity::Medium,
                 quorum: Quorum::All,
                 isolation: Isolation::Worktree,

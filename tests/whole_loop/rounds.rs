@@ -254,3 +254,37 @@ fn a_reviewer_does_not_see_what_another_found_in_the_same_round() {
     }
     assert!(read > 0);
 }
+
+/// C04: where nobody said how many rounds, a change of a few lines gets three of the five, which is told
+/// while it runs and at its end; who says how many gets them.
+#[test]
+fn a_small_change_gets_few_rounds_unless_somebody_says_otherwise() {
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        (
+            "correct",
+            &format!("{}; answers fixed | deliver", adds("// more")),
+        ),
+    ]);
+    let findings = format!("[{}]", finding(MISSING, "high", "src/lib.rs", 1));
+    for (option, had) in [(&[][..], 3), (&["--max-rounds", "4"], 4)] {
+        let stage = Stage::new()
+            .agent("ann", &creator)
+            .agent(
+                "bob",
+                &format!("verdict 'NOT PASS' {} | deliver", quote(&findings)),
+            )
+            .ready();
+        let ran = stage.run(&[&["--creator", "ann", "--reviewer", "bob"], option].concat());
+        ran.ends(1).with("RL0401");
+        let asked = stage.asked();
+        let reviews = asked.iter().filter(|it| *it == "review bob");
+        assert_eq!(reviews.count(), had, "{asked:?}");
+        let told =
+            "3 rounds are all that so small a change gets unless --max-rounds says otherwise";
+        assert_eq!(ran.stderr.contains(told), had == 3, "{}", ran.stderr);
+        let told = "; at most 3 rounds for so small a change";
+        assert_eq!(ran.stderr.contains(told), had == 3, "{}", ran.stderr);
+        stage.promoted_nothing();
+    }
+}

@@ -63,7 +63,7 @@ pub struct LoopArgs {
     /// Findings at least this bad block; default medium
     #[arg(long, value_name = "SEVERITY", value_parser = severity, help_heading = "Rules")]
     pub fail_on: Option<Severity>,
-    /// How many rounds at most; default 5
+    /// How many rounds at most; default 5, and 3 or 4 for a small change
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100), help_heading = "Rules")]
     pub max_rounds: Option<u32>,
     /// A job's budget; default 3600

@@ -12,7 +12,7 @@ use crate::domain::job::{Reply, Role};
 use crate::domain::run_spec::{PlanSource, RunSpec};
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::work::Work;
-use crate::engine::advance::close::{after_round, fail, not_passed};
+use crate::engine::advance::close::{after_round, fail, not_passed, of_all_rounds};
 use crate::engine::advance::{delegation, round};
 use crate::engine::state::{ClosedRound, State};
 use crate::engine::work::ClosedWork;
@@ -81,8 +81,9 @@ fn turn(state: &State, run: &RunSpec, last: &ClosedRound) -> Event {
         return over(not_passed(state, run, last));
     };
     // After the last allowed round there is no correction (row M-007).
-    if last.number.0 >= run.review.max_rounds {
-        return over(not_passed(state, run, last));
+    if last.number.0 >= state.rounds_allowed() {
+        let failure = not_passed(state, run, last);
+        return over(of_all_rounds(state, run, failure));
     }
     // A creator that reviews its own work does not correct it on its own word (row M-012).
     if run

@@ -8,7 +8,7 @@ use crate::domain::failure::Failure;
 use crate::domain::job::Role;
 use crate::domain::limits::usd;
 use crate::engine::advance::{limit, request};
-use crate::engine::budget::costs;
+use crate::engine::budget::{Paid, costs};
 use crate::engine::state::{Phase, State};
 
 /// What a budget asks for before anything else: the run is put aside when its time is spent, its
@@ -36,13 +36,11 @@ pub(super) fn watch(state: &State) -> Option<Event> {
     None
 }
 
-/// Whether a job of this role may be asked of this agent now. Who already works is not ended for
+/// Whether a job of this kind may be asked of this agent now. Who already works is not ended for
 /// money.
-pub(super) fn allows(state: &State, role: Role, agent: Option<&Agent>) -> bool {
+pub(super) fn allows(state: &State, of: Paid, agent: Option<&Agent>) -> bool {
     let free = agent.is_some_and(|agent| !costs(agent));
-    free || state
-        .cost_allowed(role)
-        .is_none_or(|allowed| state.cost_told() < allowed)
+    free || state.may_cost(of)
 }
 
 /// What follows when nothing is due and nothing is under way: what is due is held, so the run is
@@ -60,8 +58,8 @@ pub(super) fn held(state: &State) -> Option<Event> {
         | Phase::Closing { .. }
         | Phase::Ended { .. } => Role::Review,
     };
-    if !allows(state, role, None) {
-        return Some(park(money_is_spent(state)?));
+    if !allows(state, Paid::Own(role), None) {
+        return Some(park(money_is_spent(state, role)?));
     }
     limit::held(state)
 }
@@ -81,7 +79,7 @@ fn time_is_spent(state: &State, seconds: u64) -> Option<Failure> {
     Some(Failure::new(Code::TimeSpent, message).next(next))
 }
 
-fn money_is_spent(state: &State) -> Option<Failure> {
+fn money_is_spent(state: &State, role: Role) -> Option<Failure> {
     let run = state.run.as_ref()?.loop_id.to_string();
     let limit = state.budget.limits.max_cost_micro_usd?;
     let (told, allowed) = (state.cost_told(), state.cost_allowed(Role::Review)?);
@@ -95,12 +93,20 @@ fn money_is_spent(state: &State) -> Option<Failure> {
     } else {
         ""
     };
+    let expected = state.cost_expected(Paid::Own(role));
+    // Money is left, and one more job may take what is kept.
+    let one_more = if told < allowed {
+        let one = usd(expected.saturating_sub(told));
+        format!("; a {} job has cost up to {one}", role.as_str())
+    } else {
+        String::new()
+    };
     let message = format!(
-        "the jobs of run {run} cost {} USD so far{untold}, and it may cost {} (--max-cost){kept}: nobody else is asked",
+        "the jobs of run {run} cost {} USD so far{untold}, and it may cost {} (--max-cost){kept}{one_more}: nobody else is asked",
         usd(told),
         usd(limit)
     );
-    let more = usd(limit.max(told).saturating_mul(2));
+    let more = usd(limit.max(expected).saturating_mul(2));
     let next = ["run-loop", "resume", &run, "--max-cost", &more];
     Some(Failure::new(Code::MoneySpent, message).next(next))
 }

@@ -110,6 +110,18 @@ pub(super) fn not_passed(state: &State, run: &RunSpec, round: &ClosedRound) -> F
     Failure::new(Code::FindingsStand, message).next(show)
 }
 
+/// The failure of a last allowed round, which says where fewer are allowed than at most.
+pub(super) fn of_all_rounds(state: &State, run: &RunSpec, mut failure: Failure) -> Failure {
+    let allowed = state.rounds_allowed();
+    if allowed < run.review.max_rounds {
+        let said = format!(
+            "; {allowed} rounds are all that so small a change gets unless --max-rounds says otherwise"
+        );
+        failure.message.push_str(&said);
+    }
+    failure
+}
+
 /// Content that did not pass before, and that its claims still bar: another round on it can only
 /// say the same. Without a creator nobody works towards anything, and a self-review looks again.
 pub(super) fn refused_again(

@@ -7,9 +7,9 @@ use crate::domain::end::End;
 use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::id::JobId;
-use crate::domain::job::Role;
 use crate::domain::run_spec::RunSpec;
 use crate::engine::advance::{budget, limit, request};
+use crate::engine::budget::Paid;
 use crate::engine::delegation::{DelegationRecord, JobStatus, Root};
 use crate::engine::ending::{closed_by, is_limited};
 use crate::engine::state::State;
@@ -61,8 +61,8 @@ fn dispatch(state: &State, record: &DelegationRecord) -> Option<Event> {
             closed: Closed::Error { reason },
         });
     };
-    if !budget::allows(state, Role::Review, Some(&record.submission.agent)) {
-        let reason = format!("{NOT_STARTED}: the run has cost what it may cost (--max-cost)");
+    if !budget::allows(state, Paid::Delegated, Some(&record.submission.agent)) {
+        let reason = format!("{NOT_STARTED}: the run may not spend more on it (--max-cost)");
         return Some(Event::JobClosed {
             job: record.id,
             closed: Closed::Error { reason },

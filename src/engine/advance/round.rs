@@ -20,7 +20,7 @@ use crate::engine::state::{Review, Stage, State};
 /// Opens the next round, or ends the run where none is left: a stale last round (T-008).
 pub(super) fn next(state: &State, next: RoundNumber) -> Option<Event> {
     let run = state.run.as_ref()?;
-    if next.0 <= run.review.max_rounds {
+    if next.0 <= state.rounds_allowed() {
         return Some(Event::RoundOpened { round: next });
     }
     let last = state.rounds.last()?;
@@ -40,6 +40,7 @@ pub(super) fn next(state: &State, next: RoundNumber) -> Option<Event> {
         );
         Failure::new(Code::SourceMoved, message)
     };
+    let failure = close::of_all_rounds(state, run, failure);
     Some(fail(failure.next(run.command.clone())))
 }
 
@@ -77,10 +78,7 @@ pub(super) fn stage(state: &State, number: RoundNumber, stage: &Stage) -> Option
 /// round is as void as after any other move, and the next one looks again; what is not known ends
 /// the run. On the last round the failure itself says what moved.
 fn unmeasured(state: &State, round: RoundNumber, failure: &Failure) -> Event {
-    let is_last = state
-        .run
-        .as_ref()
-        .is_none_or(|run| round.0 >= run.review.max_rounds);
+    let is_last = round.0 >= state.rounds_allowed();
     if failure.code.exit() != Exit::Stale || is_last {
         return fail(failure.clone());
     }

@@ -11,6 +11,7 @@ use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{Coverage, PassedBy, Verdict};
 use crate::engine::advance::close::fail;
 use crate::engine::advance::{budget, limit, request, verdict};
+use crate::engine::budget::Paid;
 use crate::engine::review::{SlotProgress, SlotReview};
 use crate::engine::session;
 use crate::engine::state::{Review, State};
@@ -125,7 +126,7 @@ fn may_be_asked(run: &RunSpec, review: &Review, slot: &Slot) -> bool {
 
 /// Whether the run may spend more on the agent whose turn it is.
 fn affordable(state: &State, slot: &Slot, place: &SlotReview) -> bool {
-    budget::allows(state, Role::Review, slot.agent_at(place.rank))
+    budget::allows(state, Paid::Own(Role::Review), slot.agent_at(place.rank))
 }
 
 /// What the slot judges by, with the agent of this rank.

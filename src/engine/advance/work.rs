@@ -16,6 +16,7 @@ use crate::domain::trouble::Trouble;
 use crate::domain::work::Work;
 use crate::engine::advance::close::fail;
 use crate::engine::advance::{budget, limit, request};
+use crate::engine::budget::Paid;
 use crate::engine::session;
 use crate::engine::state::State;
 use crate::engine::work::{Asked, WorkStage};
@@ -82,7 +83,7 @@ pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Eve
 
 /// The job, where the run may spend more on it.
 fn affordable(state: &State, job: Job) -> Option<Job> {
-    budget::allows(state, job.role, state.agent_of(&job)).then_some(job)
+    budget::allows(state, Paid::Own(job.role), state.agent_of(&job)).then_some(job)
 }
 
 fn open_tree(work: &Work, pin: &Pin) -> Effect {

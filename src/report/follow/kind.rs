@@ -75,11 +75,21 @@ pub(super) fn requested(effect: &Effect) -> Kind {
     Kind::StepStarted { step }
 }
 
-/// `root` is the source root, and `stops` whether the run ends what is under way.
-pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome, root: &str, stops: bool) -> Kind {
+/// What is known of a run besides the event.
+#[derive(Clone, Copy)]
+pub(super) struct Told<'a> {
+    /// The source root.
+    pub(super) root: &'a str,
+    /// Whether the run ends what is under way.
+    pub(super) stops: bool,
+    /// How many rounds it may have, where these are fewer than at most.
+    pub(super) fewer_rounds: Option<u32>,
+}
+
+pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome, of: Told<'_>) -> Kind {
     match outcome {
         Outcome::Pinned { result } => told("pin", result, pinned),
-        Outcome::EvidenceMade { result } => told("evidence", result, evidence),
+        Outcome::EvidenceMade { result } => told("evidence", result, |it| evidence(it, of)),
         Outcome::TreeOpened { result } => told("tree", result, |tree| Kind::TreeOpened {
             path: tree.path.clone(),
         }),
@@ -98,7 +108,7 @@ pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome, root: &str, st
         Outcome::JobsAwaited => Kind::WaitEnded {
             in_time: false,
             again: false,
-            stopped: stops,
+            stopped: of.stops,
         },
         Outcome::TimerEnded { elapsed } => Kind::TimerEnded { elapsed: *elapsed },
         Outcome::Measured { result } => {
@@ -119,7 +129,7 @@ pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome, root: &str, st
                     .cloned()
                     .collect(),
                 restoring: if point == "after_work" {
-                    Restoring::all(again, root)
+                    Restoring::all(again, of.root)
                 } else {
                     Vec::new()
                 },
@@ -168,7 +178,7 @@ fn pinned(pin: &Pin) -> Kind {
     }
 }
 
-fn evidence(evidence: &Evidence) -> Kind {
+fn evidence(evidence: &Evidence, of: Told<'_>) -> Kind {
     let sum = |pick: fn(&ChangedFile) -> Option<u64>| evidence.files.iter().filter_map(pick).sum();
     let unreviewed = evidence.unreviewed().map(|(file, kind)| UnreviewedFile {
         path: file.path.clone(),
@@ -182,6 +192,7 @@ fn evidence(evidence: &Evidence) -> Kind {
         cut: evidence.is_cut(),
         unreviewed: unreviewed.collect(),
         scope: scope_lines(evidence),
+        max_rounds: of.fewer_rounds,
         diff_sha256: evidence.diff_sha256.clone(),
     }
 }
