@@ -29,6 +29,8 @@ mod elsewhere;
 mod env_and_remote;
 #[path = "main_job/false_pass.rs"]
 mod false_pass;
+#[path = "main_job/forged.rs"]
+mod forged;
 #[path = "main_job/from_the_base.rs"]
 mod from_the_base;
 #[path = "main_job/gate.rs"]

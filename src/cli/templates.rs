@@ -12,7 +12,7 @@ use crate::domain::oid::Oid;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::template::Template;
 use crate::git::Git;
-use crate::git::object::{self, Depth};
+use crate::git::object;
 
 /// Bytes of a template.
 const SIZE_CAP: u64 = 64 << 10;
@@ -32,7 +32,7 @@ pub(crate) fn read(
         return Ok(Vec::new());
     };
     rules::plain(config, &["templates"], folder)?;
-    let entries = object::tree_entries(git, git_dir, base.as_str(), folder, Depth::All)?;
+    let entries = object::tree_entries(git, git_dir, base.as_str(), folder)?;
     if entries.is_empty() {
         let message = format!("there is no folder {folder} at the base {}", base.short());
         return Err(wrong(config, &message));

@@ -10,7 +10,7 @@ use crate::domain::id::LoopId;
 use crate::domain::layout;
 use crate::domain::oid::Oid;
 use crate::gate::choose::Question;
-use crate::git::object::{self, Depth, TreeEntry};
+use crate::git::object::{self, TreeEntry};
 use crate::git::{Error, Git};
 use crate::promote::{Manifest, canonical};
 use crate::store::Folder;
@@ -87,7 +87,7 @@ impl<'a> Place<'a> {
     pub(super) fn tree(question: &Question<'a>, commit: &Oid) -> Result<Self, Failure> {
         let (git, reports) = (question.request.git, question.policy.reports.as_str());
         let git_dir = question.request.repository.git_dir.as_path();
-        let listing = object::tree_entries(git, git_dir, commit.as_str(), reports, Depth::All)?;
+        let listing = object::tree_entries(git, git_dir, commit.as_str(), reports)?;
         let entries = listing
             .into_iter()
             .filter_map(|entry| Some((entry.path.as_str()?.to_owned(), entry)))

@@ -1,16 +1,18 @@
 //! Whether everything that merges was reviewed.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::oid::Oid;
+use crate::domain::path::RepoPath;
 use crate::domain::policy::Carry;
 use crate::gate::approval::Commit;
 use crate::gate::choose::Question;
 use crate::gate::differs;
 use crate::gate::request::{GatePolicy, GateRequest};
-use crate::git::object;
+use crate::git::{self, Git, genuine, object};
 use crate::promote::Manifest;
 
 /// The commit that the merge starts from: the tip, which must be an ancestor of head, or the merge
@@ -22,7 +24,7 @@ pub(super) fn gate_base(
     policy: &GatePolicy,
 ) -> Result<Oid, Failure> {
     let git_dir = &request.repository.git_dir;
-    if object::is_ancestor(request.git, git_dir, &tip.oid, &head.oid)? {
+    if leads(request.git, git_dir, &tip.oid, &head.oid)? {
         return Ok(tip.oid.clone());
     }
     if policy.policy.up_to_date {
@@ -45,14 +47,36 @@ pub(super) fn gate_base(
     }
     let command = request.git.on(git_dir);
     let command = command.args(["merge-base", tip.oid.as_str(), head.oid.as_str()]);
-    let answer = crate::git::program::ask(&command)?;
+    let answer = git::program::ask(&command)?;
     let merge_base = answer.and_then(|answer| Oid::parse(String::from_utf8(answer).ok()?.trim()));
-    merge_base.ok_or_else(|| {
+    let merge_base = merge_base.ok_or_else(|| {
         Failure::new(
             Code::NoCommonHistory,
             format!("{} and {} have no common history", tip.oid, head.oid),
         )
-    })
+    })?;
+    genuine::history(request.git, git_dir, &merge_base, &[&tip.oid, &head.oid])?;
+    Ok(merge_base)
+}
+
+/// Whether one commit is an ancestor of another, by commits that hold what their ids stand for.
+fn leads(git: &Git, git_dir: &Path, ancestor: &Oid, descendant: &Oid) -> Result<bool, git::Error> {
+    if !object::is_ancestor(git, git_dir, ancestor, descendant)? {
+        return Ok(false);
+    }
+    genuine::history(git, git_dir, ancestor, &[descendant])?;
+    Ok(true)
+}
+
+/// The paths that differ between two commits, by trees that hold what their ids stand for.
+fn paths(git: &Git, git_dir: &Path, old: &Oid, new: &Oid) -> Result<Vec<RepoPath>, git::Error> {
+    let tree = |commit: &Oid| {
+        let tree = object::tree_of(git, git_dir, commit.as_str())?;
+        tree.ok_or_else(|| git::Error::answer("git rev-parse", commit.as_str().as_bytes()))
+    };
+    let (old, new) = (tree(old)?, tree(new)?);
+    genuine::trees(git, git_dir, [&old, &new])?;
+    differs::paths(git, git_dir, &old, &new)
 }
 
 /// Checks that the approved range covers what merges (scenarios S04 and T-028).
@@ -63,7 +87,7 @@ pub(super) fn covers(question: &Question<'_>, manifest: &Manifest) -> Result<(),
     }
     let (git, git_dir) = (question.request.git, &question.request.repository.git_dir);
     let known = object::commit_of(git, git_dir, approved.as_str())?.is_some();
-    if !known || !object::is_ancestor(git, git_dir, approved, base)? {
+    if !known || !leads(git, git_dir, approved, base)? {
         return Err(narrower(
             question,
             format!(
@@ -75,16 +99,14 @@ pub(super) fn covers(question: &Question<'_>, manifest: &Manifest) -> Result<(),
     // The base may have moved to commits that the approved head already had: they were reviewed.
     for reviewed in [&manifest.identity.head, &manifest.head_at_promotion] {
         let known = object::commit_of(git, git_dir, reviewed.as_str())?.is_some();
-        if known && object::is_ancestor(git, git_dir, base, reviewed)? {
+        if known && leads(git, git_dir, base, reviewed)? {
             return Ok(());
         }
     }
     // Else the base got commits that no reviewer knew of. Head has the same content as before, so
     // where it differs from them, the merge would undo them unseen.
-    let new: BTreeSet<_> = differs::paths(git, git_dir, approved, base)?
-        .into_iter()
-        .collect();
-    let undone: Vec<_> = differs::paths(git, git_dir, base, &question.head.oid)?
+    let new: BTreeSet<_> = paths(git, git_dir, approved, base)?.into_iter().collect();
+    let undone: Vec<_> = paths(git, git_dir, base, &question.head.oid)?
         .into_iter()
         .filter(|path| new.contains(path))
         .collect();

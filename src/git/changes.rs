@@ -1,12 +1,14 @@
 //! What differs, path by path, as git tells it raw.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::git::error::Error;
 use crate::git::program::{Git, finish};
 use crate::git::store::ReviewStore;
+use crate::process::command::Command;
 
 /// What lies at a path: mode and object.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,6 +20,10 @@ pub(crate) struct Entry {
 impl Entry {
     pub(crate) fn is_nothing(&self) -> bool {
         self.mode == "000000"
+    }
+    /// Whether it is a folder.
+    pub(crate) fn is_tree(&self) -> bool {
+        self.mode == "040000"
     }
     /// Whether it is another repository's commit.
     pub(crate) fn is_submodule(&self) -> bool {
@@ -42,7 +48,16 @@ pub(crate) fn between(
     old: &Oid,
     new: &Oid,
 ) -> Result<Changes, Error> {
-    let command = git.on(store.git_dir()).args([
+    listed(&compared(git, store.git_dir()), [old, new])
+}
+
+/// What differs between two trees, and the folders in which it does.
+pub(crate) fn with_trees(git: &Git, git_dir: &Path, pair: [&Oid; 2]) -> Result<Changes, Error> {
+    listed(&compared(git, git_dir).arg("-t"), pair)
+}
+
+fn compared(git: &Git, git_dir: &Path) -> Command {
+    git.on(git_dir).args([
         "diff-tree",
         "-r",
         "-z",
@@ -50,9 +65,11 @@ pub(crate) fn between(
         "--no-abbrev",
         "--no-renames",
         "--ignore-submodules=none",
-        old.as_str(),
-        new.as_str(),
-    ]);
+    ])
+}
+
+fn listed(command: &Command, [old, new]: [&Oid; 2]) -> Result<Changes, Error> {
+    let command = command.clone().args([old.as_str(), new.as_str()]);
     read("git diff-tree", &finish(&command)?)
 }
 

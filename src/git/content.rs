@@ -15,7 +15,7 @@ use crate::domain::layout;
 use crate::domain::oid::Oid;
 use crate::domain::slot::SlotName;
 use crate::git::error::Error;
-use crate::git::object::{Depth, TreeEntry, read_oid, tree_entries};
+use crate::git::object::{TreeEntry, read_oid, tree_entries};
 use crate::git::program::{Git, finish};
 use crate::git::raw_tree::RawTree;
 use crate::git::read::{Place, Read as _, ask};
@@ -81,7 +81,7 @@ fn without_evidence(
     keep: Keep,
 ) -> Result<Oid, Failure> {
     let folders = components(reports)?;
-    let listing = tree_entries(git, git_dir, tree.as_str(), reports, Depth::All)?;
+    let listing = tree_entries(git, git_dir, tree.as_str(), reports)?;
     let gone = evidence(&listing, reports);
     if gone.is_empty() {
         return Ok(tree.clone());

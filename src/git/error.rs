@@ -6,6 +6,7 @@ use std::process::ExitStatus;
 
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
+use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::process::command::Command;
 
@@ -46,6 +47,22 @@ pub enum Error {
         /// The part that makes no sense.
         answer: String,
     },
+    /// An object holds other bytes than those that its id stands for.
+    #[error(
+        "object {oid} does not hold what its id stands for: somebody wrote other bytes in its place"
+    )]
+    NotGenuine {
+        /// The object.
+        oid: Oid,
+    },
+    /// A commit leads to another one only by commits that say something else than their ids stand for.
+    #[error("commit {from} does not lead to {to}, though git was made to say so")]
+    NoWay {
+        /// Where it starts.
+        from: Oid,
+        /// Where it should lead.
+        to: Oid,
+    },
     /// A path is something else than what it must be.
     #[error("{path} in {rev} is no regular file (mode {mode})")]
     NotAFile {
@@ -76,14 +93,28 @@ impl Error {
         if let Self::Start { source, .. } = &self {
             message = format!("{message}: {source}");
         }
-        Failure::new(code, message)
+        let failure = Failure::new(code, message);
+        match self {
+            Self::NotGenuine { .. } | Self::NoWay { .. } => failure.next(["git", "fsck", "--full"]),
+            Self::Start { .. }
+            | Self::Failed { .. }
+            | Self::Complained { .. }
+            | Self::Answer { .. }
+            | Self::NotAFile { .. }
+            | Self::Io(_) => failure,
+        }
     }
     /// What git said on standard error, where that is the fault.
     #[must_use]
     pub fn stderr(&self) -> &[u8] {
         match self {
             Self::Failed { stderr, .. } | Self::Complained { stderr, .. } => stderr,
-            Self::Start { .. } | Self::Answer { .. } | Self::NotAFile { .. } | Self::Io(_) => &[],
+            Self::Start { .. }
+            | Self::Answer { .. }
+            | Self::NotGenuine { .. }
+            | Self::NoWay { .. }
+            | Self::NotAFile { .. }
+            | Self::Io(_) => &[],
         }
     }
 }

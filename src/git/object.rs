@@ -39,15 +39,6 @@ impl TreeEntry {
     }
 }
 
-/// How far a listing goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
-    /// Direct entries only.
-    One,
-    /// Every file below; folders themselves are not listed.
-    All,
-}
-
 /// The commit that a revision names; `None` when it names none.
 ///
 /// # Errors
@@ -162,7 +153,7 @@ pub fn entry(git: &Git, git_dir: &Path, rev: &str, path: &str) -> Result<Option<
     )
 }
 
-/// What lies under `folder` (empty: the root) of a revision's tree, in git's order.
+/// Every file under `folder` (empty: the root) of a revision's tree, in git's order.
 ///
 /// A folder that does not exist has no entries.
 ///
@@ -173,13 +164,12 @@ pub fn tree_entries(
     git_dir: &Path,
     rev: &str,
     folder: &str,
-    depth: Depth,
 ) -> Result<Vec<TreeEntry>, Error> {
     ask(
         git,
         Place::new(git_dir),
-        |library| library.tree_entries(rev, folder, depth),
-        |program| program.tree_entries(rev, folder, depth),
+        |library| library.tree_entries(rev, folder),
+        |program| program.tree_entries(rev, folder),
     )
 }
 

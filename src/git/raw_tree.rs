@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::domain::oid::Oid;
 use crate::git::error::Error;
+use crate::git::object_id::raw;
 
 /// The entries of one tree object, in git's order.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +35,11 @@ impl RawTree {
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
+    /// The mode and the id under a name.
+    pub(crate) fn find(&self, name: &[u8]) -> Option<(&[u8], &[u8])> {
+        let entry = self.entries.iter().find(|entry| entry.name == name)?;
+        Some((&entry.mode, &entry.oid))
+    }
     /// Drops the named entries.
     pub(crate) fn remove(&mut self, names: &BTreeSet<Vec<u8>>) {
         self.entries.retain(|entry| !names.contains(&entry.name));
@@ -46,7 +52,7 @@ impl RawTree {
             .position(|entry| entry.name == name)
             .ok_or_else(|| Error::answer("git cat-file tree", name))?;
         match oid {
-            Some(oid) => self.entries[place].oid = raw(oid),
+            Some(oid) => self.entries[place].oid = raw(oid)[..oid.as_str().len() / 2].to_vec(),
             None => drop(self.entries.remove(place)),
         }
         Ok(())
@@ -76,17 +82,4 @@ fn split(bytes: &[u8], width: usize) -> Option<(RawEntry, &[u8])> {
         oid: oid.to_vec(),
     };
     Some((entry, &bytes[end + 1 + width..]))
-}
-
-/// The bytes of an id; an [`Oid`] holds hexadecimal digits only.
-fn raw(oid: &Oid) -> Vec<u8> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => byte - b'0',
-        other => other.wrapping_sub(b'a').wrapping_add(10),
-    };
-    oid.as_str()
-        .as_bytes()
-        .chunks(2)
-        .map(|pair| digit(pair[0]) << 4 | digit(pair[1]))
-        .collect()
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::oid::Oid;
 use crate::git::error::Error;
-use crate::git::object::{Depth, TreeEntry};
+use crate::git::object::TreeEntry;
 use crate::git::program::Git;
 use library::Library;
 use program::Program;
@@ -55,17 +55,12 @@ pub trait Read {
     /// # Errors
     /// When it cannot be told.
     fn entry(&self, rev: &str, path: &str) -> Result<Option<TreeEntry>, Self::Unanswered>;
-    /// What lies under `folder` (empty: the root) of a revision's tree, in git's order; a folder that
-    /// does not exist has no entries.
+    /// Every file under `folder` (empty: the root) of a revision's tree, in git's order; a folder that
+    /// does not exist has none.
     ///
     /// # Errors
     /// When it cannot be told.
-    fn tree_entries(
-        &self,
-        rev: &str,
-        folder: &str,
-        depth: Depth,
-    ) -> Result<Vec<TreeEntry>, Self::Unanswered>;
+    fn tree_entries(&self, rev: &str, folder: &str) -> Result<Vec<TreeEntry>, Self::Unanswered>;
     /// What each name stands for, a name or `<name>:<path>`; `None` for one that stands for nothing.
     ///
     /// # Errors

@@ -111,6 +111,8 @@ pub(crate) fn meaning(root: &Path, error: &Error) -> Meaning {
         Error::Start { .. }
         | Error::Complained { .. }
         | Error::Answer { .. }
+        | Error::NotGenuine { .. }
+        | Error::NoWay { .. }
         | Error::NotAFile { .. }
         | Error::Io(_) => false,
     };

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
+use crate::domain::oid::Oid;
 use crate::git::config::GitConfig;
 use crate::git::error::{Error, path_of, path_shown};
 use crate::git::program::{Git, finish};
@@ -40,6 +41,14 @@ impl ObjectFormat {
         match self {
             Self::Sha1 => "sha1",
             Self::Sha256 => "sha256",
+        }
+    }
+    /// That of an id, by its length.
+    pub(crate) fn of(oid: &Oid) -> Self {
+        if oid.as_str().len() == 40 {
+            Self::Sha1
+        } else {
+            Self::Sha256
         }
     }
     /// How many bytes an id has.

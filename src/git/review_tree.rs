@@ -9,6 +9,7 @@
 //! - Nothing that an agent can reach is believed. Before each use the tree is proved to hold exactly
 //!   the wanted tree and nothing else, each file by its bytes: against its id when it is made or
 //!   written, and from then on against what this process took down of it, in memory alone (`stamp`).
+//!   So is the list of files that git gives: the tree's id is computed from it.
 //! - A slot in doubt is set aside under another name, and a new one is made; it is never cleaned.
 //! - Nothing is removed through a link, on another file system, or in a folder that is not, by
 //!   device and inode, one that we made (scenario W02).
@@ -17,7 +18,6 @@
 //! Tests: `tests/review_tree.rs`.
 
 mod agent_git;
-mod blob_id;
 mod blobs;
 mod checkout_names;
 mod common;

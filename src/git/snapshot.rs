@@ -13,6 +13,7 @@ use crate::git::config::GitConfig;
 use crate::git::content::store_content_tree;
 use crate::git::error::Error;
 use crate::git::facts::Facts;
+use crate::git::genuine;
 use crate::git::object::is_ancestor;
 use crate::git::program::Git;
 use crate::git::refuse::{Meaning, not_quiet, operation_in_progress};
@@ -53,6 +54,7 @@ pub fn pin(
         pin.notices
             .extend(stale_notice(git, &repo.git_dir, resolved)?);
     }
+    genuine::pinned(git, store, &pin)?;
     let packed = pack(git, store, &pin.snapshot, &pin.identity.base)?;
     let name = match work {
         Some(role) => format!("{}/{round}-{}", spec.loop_id, role.as_str()),
@@ -164,6 +166,12 @@ impl Pinning<'_> {
         };
         let Capture { tree, index } = source.capture()?;
         let objects = Objects::read(self, &base.commit, &tree, pinned)?;
+        if objects.head_tree != facts.head_tree {
+            return Err(Error::NotGenuine {
+                oid: facts.head.clone(),
+            }
+            .into());
+        }
         if objects.head != facts.head {
             return Err(Meaning::Unquiet(format!(
                 "HEAD went from {} to {}",

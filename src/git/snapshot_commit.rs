@@ -17,6 +17,8 @@ use crate::git::store::ReviewStore;
 pub(crate) struct Objects {
     /// HEAD, read after the capture.
     pub(crate) head: Oid,
+    /// Its tree.
+    pub(crate) head_tree: Oid,
     /// When HEAD was committed, as git writes it: `<seconds> <zone>`.
     pub(crate) head_time: String,
     /// The base's tree.
@@ -71,6 +73,7 @@ impl Objects {
         }
         Ok(Self {
             head: head.oid,
+            head_tree: head.tree,
             head_time: time_of(head.committer.as_deref().unwrap_or_default()),
             base_tree: base_commit.tree,
             base_has_reports: base_reports.is_some(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use run_loop::git::Git;
-use run_loop::git::object::{self, Depth};
+use run_loop::git::object;
 use run_loop::git::read::library::Library;
 use run_loop::git::read::program::Program;
 use run_loop::git::read::{Peel, Place, Read as _, layout};
@@ -35,13 +35,13 @@ fn damage_is_told_by_the_program() {
     let bytes = std::fs::read(loose(&tree)).unwrap();
     std::fs::remove_file(loose(&tree)).unwrap();
     std::fs::write(loose(&tree), &bytes[..bytes.len() / 2]).unwrap();
-    assert!(library.tree_entries("HEAD", "", Depth::All).is_err());
-    assert!(object::tree_entries(&git(), &dir, "HEAD", "", Depth::All).is_err());
+    assert!(library.tree_entries("HEAD", "").is_err());
+    assert!(object::tree_entries(&git(), &dir, "HEAD", "").is_err());
     assert!(object::entry(&git(), &dir, "HEAD", "run-loop.yaml").is_err());
     // None at all.
     std::fs::remove_file(loose(&tree)).unwrap();
-    assert!(library.tree_entries("HEAD", "", Depth::All).is_err());
-    assert!(object::tree_entries(&git(), &dir, "HEAD", "", Depth::All).is_err());
+    assert!(library.tree_entries("HEAD", "").is_err());
+    assert!(object::tree_entries(&git(), &dir, "HEAD", "").is_err());
     // A ref that says nothing.
     std::fs::write(dir.join("refs/heads/main"), "").unwrap();
     assert!(library.head().is_err());

@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use run_loop::domain::oid::Oid;
-use run_loop::git::object::{self, Depth};
+use run_loop::git::object;
 use run_loop::git::read::library::Library;
 use run_loop::git::read::{Peel, Place, Read as _, layout};
 
@@ -27,7 +27,7 @@ fn left_to_the_program(repo: &Repo) {
     assert_eq!(found.as_str(), head);
     let bytes = object::blob(&git, &dir, "HEAD:README.md").unwrap().unwrap();
     assert_eq!(bytes, b"# A project\n");
-    let listed = object::tree_entries(&git, &dir, "HEAD", "", Depth::All).unwrap();
+    let listed = object::tree_entries(&git, &dir, "HEAD", "").unwrap();
     assert_eq!(listed.len(), 2);
     assert!(object::is_ancestor(&git, &dir, &found, &found).unwrap());
     assert_eq!(discover(repo.root()).source_root, repo.root());

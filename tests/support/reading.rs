@@ -5,7 +5,6 @@ use std::fmt::Debug;
 use std::path::Path;
 
 use run_loop::domain::oid::Oid;
-use run_loop::git::object::Depth;
 use run_loop::git::read::library::Library;
 use run_loop::git::read::program::Program;
 use run_loop::git::read::{Peel, Place, Read, Unsure, layout};
@@ -81,15 +80,12 @@ impl<'a> Readers<'a> {
     /// The whole tree of a revision, folder by folder and file by file.
     #[track_caller]
     pub fn tree(&mut self, rev: &str) {
-        let mut files = Vec::new();
-        for depth in [Depth::One, Depth::All] {
-            let listed = self.same(
-                rev,
-                |it| it.tree_entries(rev, "", depth),
-                |it| it.tree_entries(rev, "", depth),
-            );
-            files = listed.unwrap_or_default();
-        }
+        let listed = self.same(
+            rev,
+            |it| it.tree_entries(rev, ""),
+            |it| it.tree_entries(rev, ""),
+        );
+        let files = listed.unwrap_or_default();
         let listing = plain(
             self.place.git_dir,
             &["ls-tree", "-r", "--full-tree", "-z", rev],
@@ -113,8 +109,8 @@ impl<'a> Readers<'a> {
             self.same(path, |it| it.entry(rev, path), |it| it.entry(rev, path));
             self.same(
                 path,
-                |it| it.tree_entries(rev, path, Depth::All),
-                |it| it.tree_entries(rev, path, Depth::All),
+                |it| it.tree_entries(rev, path),
+                |it| it.tree_entries(rev, path),
             );
         }
         let names: Vec<String> = paths

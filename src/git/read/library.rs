@@ -12,7 +12,7 @@ use std::fmt;
 
 use super::{Object, Peel, Place, Read, Unsure};
 use crate::domain::oid::Oid;
-use crate::git::object::{Depth, TreeEntry};
+use crate::git::object::TreeEntry;
 
 pub use names::Head;
 pub(crate) use opening::{Opened, is_mine};
@@ -123,13 +123,8 @@ impl Read for Library {
         self.pool().entry(&self.tree_of(rev)?, path)
     }
 
-    fn tree_entries(
-        &self,
-        rev: &str,
-        folder: &str,
-        depth: Depth,
-    ) -> Result<Vec<TreeEntry>, Unsure> {
-        self.pool().listing(&self.tree_of(rev)?, folder, depth)
+    fn tree_entries(&self, rev: &str, folder: &str) -> Result<Vec<TreeEntry>, Unsure> {
+        self.pool().listing(&self.tree_of(rev)?, folder)
     }
 
     fn objects(&self, names: &[String]) -> Result<Vec<Option<Object>>, Unsure> {

@@ -1,4 +1,6 @@
-//! What the git program says.
+//! What the git program says, proved where an id can prove it.
+
+mod proof;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
@@ -7,8 +9,10 @@ use super::{Object, Peel, Place, Read};
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::git::error::Error;
-use crate::git::object::{Depth, TreeEntry, read_oid};
+use crate::git::object::{TreeEntry, read_oid};
+use crate::git::object_id::{ObjectId, raw};
 use crate::git::program::{Git, ask, finish};
+use crate::git::repository::ObjectFormat;
 use crate::process::command::Command;
 
 /// The git program, asked about one place.
@@ -38,9 +42,14 @@ impl Read for Program<'_> {
             .command()
             .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])
             .arg(format!("{name}^{{{}}}", kind.as_str()));
-        ask(&command)?
-            .map(|answer| read_oid("git rev-parse", &answer))
-            .transpose()
+        let Some(answer) = ask(&command)? else {
+            return Ok(None);
+        };
+        let oid = read_oid("git rev-parse", &answer)?;
+        if kind == Peel::Tree {
+            self.prove_root(name, &oid)?;
+        }
+        Ok(Some(oid))
     }
 
     fn resolves(&self, name: &str) -> Result<bool, Error> {
@@ -91,23 +100,25 @@ impl Read for Program<'_> {
             .command()
             .args(["ls-tree", "-z", "-l", "--full-tree", rev, "--", path]);
         let entries = parse_entries(&finish(&command)?)?;
-        Ok(entries
+        let entry = entries
             .into_iter()
-            .find(|entry| entry.path.as_bytes() == path.as_bytes()))
+            .find(|entry| entry.path.as_bytes() == path.as_bytes());
+        self.prove_entry(rev, path, entry.as_ref())?;
+        Ok(entry)
     }
 
-    fn tree_entries(&self, rev: &str, folder: &str, depth: Depth) -> Result<Vec<TreeEntry>, Error> {
-        let mut command = self.command().args(["ls-tree", "-z", "-l", "--full-tree"]);
-        if depth == Depth::All {
-            command = command.arg("-r");
-        }
-        command = command.arg(rev);
+    fn tree_entries(&self, rev: &str, folder: &str) -> Result<Vec<TreeEntry>, Error> {
+        let mut command = self
+            .command()
+            .args(["ls-tree", "-r", "-z", "-l", "--full-tree", rev]);
         if !folder.is_empty() {
             let mut prefix = OsString::from_vec(folder.as_bytes().to_vec());
             prefix.push("/");
             command = command.arg("--").arg(prefix);
         }
-        parse_entries(&finish(&command)?)
+        let files = parse_entries(&finish(&command)?)?;
+        self.prove_listing(rev, folder, &files)?;
+        Ok(files)
     }
 
     fn objects(&self, names: &[String]) -> Result<Vec<Option<Object>>, Error> {
@@ -121,6 +132,9 @@ impl Read for Program<'_> {
         for _ in names {
             let (object, after) = batch_item(rest)
                 .ok_or_else(|| Error::answer("git cat-file --batch", first_line(rest)))?;
+            if let Some(object) = &object {
+                prove(object)?;
+            }
             found.push(object);
             rest = after;
         }
@@ -147,6 +161,16 @@ impl Read for Program<'_> {
             blob_size(line, wanted).ok_or_else(|| Error::answer("git cat-file --batch-check", line))
         };
         blobs.iter().map(size).collect()
+    }
+}
+
+/// Whether an object holds what its id stands for.
+fn prove(object: &Object) -> Result<(), Error> {
+    let Object { oid, kind, bytes } = object;
+    if ObjectId::of(ObjectFormat::of(oid), kind, bytes) == raw(oid) {
+        Ok(())
+    } else {
+        Err(Error::NotGenuine { oid: oid.clone() })
     }
 }
 

@@ -8,8 +8,10 @@ use super::agent_git::{self, View};
 use super::blobs::Blobs;
 use super::content::Content;
 use crate::domain::oid::Oid;
+use crate::git::object_id::raw;
+use crate::git::repository::ObjectFormat;
 use crate::git::store::ReviewStore;
-use crate::git::{Git, object};
+use crate::git::{self, Git, object};
 
 /// Answers about a round.
 #[derive(Debug, Default)]
@@ -74,6 +76,10 @@ impl Common {
                 "the tree {tree} has an entry of a kind or name that git does not check out"
             ))
         })?;
+        // Git lists what it finds under the trees' ids.
+        if content.id(ObjectFormat::of(tree)) != raw(tree) {
+            return Err(git::Error::NotGenuine { oid: tree.clone() }.into());
+        }
         let blobs = Arc::new(Blobs::new(&store.temporary())?);
         self.content = Some((tree.clone(), Arc::clone(&content), blobs));
         Ok(content)

@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use super::{Error, checkout_names};
 use crate::domain::path::RepoPath;
+use crate::git::object_id::{self, RawId};
+use crate::git::repository::ObjectFormat;
+use crate::git::tree_id::{TreeIds, is_below};
 
 /// What git checks out for an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,8 +19,8 @@ pub(super) enum Kind {
     Submodule,
 }
 
-/// The bytes of an object id; those of a short one are followed by zeros.
-pub(super) type Id = [u8; 32];
+/// The bytes of an object id.
+pub(super) type Id = RawId;
 
 /// One entry.
 #[derive(Debug)]
@@ -88,7 +91,7 @@ impl Content {
             let start = paths.len();
             paths.extend_from_slice(path);
             let path = start..paths.len();
-            let id = id_of(digits)?;
+            let id = object_id::parse(digits)?;
             entries.push(Entry { path, kind, id });
         }
         let folders = folders(&paths, &entries)?;
@@ -99,6 +102,20 @@ impl Content {
         })
     }
 
+    /// The id of the tree that holds just these entries.
+    pub(super) fn id(&self, format: ObjectFormat) -> Id {
+        let mut ids = TreeIds::new(format, |_, _, _| {});
+        for entry in &self.entries {
+            let mode: &[u8] = match entry.kind {
+                Kind::File => b"100644",
+                Kind::Executable => b"100755",
+                Kind::Link => b"120000",
+                Kind::Submodule => b"160000",
+            };
+            ids.add(mode, self.path(entry), &entry.id);
+        }
+        ids.finish()
+    }
     /// The entries, in order.
     pub(super) fn entries(&self) -> &[Entry] {
         &self.entries
@@ -144,29 +161,6 @@ impl Content {
     }
 }
 
-/// Whether a path lies below a folder that is not the root.
-pub(super) fn lies_below(path: &[u8], folder: &[u8]) -> bool {
-    let rest = path.strip_prefix(folder);
-    rest.is_some_and(|rest| rest.first() == Some(&b'/'))
-}
-
-/// The bytes of hexadecimal digits.
-fn id_of(digits: &[u8]) -> Option<Id> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
-    let mut id = [0; 32];
-    if !matches!(digits.len(), 40 | 64) {
-        return None;
-    }
-    for (byte, pair) in id.iter_mut().zip(digits.chunks(2)) {
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-    }
-    Some(id)
-}
-
 /// The folders of paths that ascend: all of one folder lie beside each other.
 fn folders(paths: &[u8], entries: &[Entry]) -> Option<Vec<Folder>> {
     let mut folders = vec![Folder::default()];
@@ -176,7 +170,7 @@ fn folders(paths: &[u8], entries: &[Entry]) -> Option<Vec<Folder>> {
         let path = &paths[entry.path.clone()];
         let is_around = |folder: &Folder| {
             let folder = &paths[folder.path.clone()];
-            folder.is_empty() || lies_below(path, folder)
+            folder.is_empty() || is_below(path, folder)
         };
         while around.last().is_some_and(|at| !is_around(&folders[*at])) {
             around.pop();

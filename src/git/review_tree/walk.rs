@@ -9,12 +9,12 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use rustix::fs::{FileType, OFlags, Stat};
 
-use super::blob_id::BlobId;
 use super::content::{Content, Id, Kind, Node, ROOT};
 use super::folder::{Folder, is_folder};
 use super::stamp::{Known, Stamp, is_as_checked_out};
 use super::sum::SumKey;
 use super::{Error, locked};
+use crate::git::object_id::ObjectId;
 use crate::git::repository::ObjectFormat;
 
 /// What is done about something that must not be there.
@@ -75,13 +75,13 @@ impl Found<'_> {
             return Ok(Some(Known { stamp, sum: None }));
         }
         let length = u64::try_from(stamp.size).unwrap_or(u64::MAX);
-        let (mut blob, mut summing) = (BlobId::new(format, length), key.begin());
+        let (mut blob, mut summing) = (ObjectId::new(format, "blob", length), key.begin());
         self.read(|bytes| {
             blob.update(bytes);
             summing.update(bytes);
         })?;
         let sum = Some(summing.finish());
-        Ok(blob.is(id).then_some(Known { stamp, sum }))
+        Ok((blob.finish() == *id).then_some(Known { stamp, sum }))
     }
     /// Shows all its bytes, those of where a link leads.
     fn read(&self, mut show: impl FnMut(&[u8])) -> Result<(), Error> {

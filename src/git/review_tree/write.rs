@@ -9,15 +9,16 @@ use std::io;
 
 use rustix::fs::{Mode, Stat};
 
-use super::blob_id::BlobId;
 use super::blobs::{Blobs, Bytes};
-use super::content::{Content, Entry, Kind, Node, ROOT, lies_below};
+use super::content::{Content, Entry, Kind, Node, ROOT};
 use super::folder::{Folder, is_folder};
 use super::stamp::{Known, Stamp, is_as_checked_out};
 use super::sum::SumKey;
 use super::{Error, c_bytes, nothing_left};
 use crate::domain::path::RepoPath;
+use crate::git::object_id::ObjectId;
 use crate::git::repository::ObjectFormat;
+use crate::git::tree_id::is_below;
 
 /// Writes entries into a tree, in their order.
 #[derive(Debug)]
@@ -67,7 +68,7 @@ impl<'a> Writer<'a> {
             });
         }
         let bytes = blobs.find(&entry.id)?;
-        let mut blob = BlobId::new(format, bytes.length);
+        let mut blob = ObjectId::new(format, "blob", bytes.length);
         let mut went_by = |piece: &[u8]| {
             blob.update(piece);
             summing.update(piece);
@@ -91,7 +92,7 @@ impl<'a> Writer<'a> {
             })?;
             rustix::fs::fstat(&file).map_err(io::Error::from)?
         };
-        if !blob.is(&entry.id) {
+        if blob.finish() != entry.id {
             return Err(doubt("has other bytes in the store than its id says"));
         }
         if !is_as_checked_out(&stat, entry.kind) {
@@ -106,7 +107,7 @@ impl<'a> Writer<'a> {
     /// The folder that a path lies in, made where it is not there, and the path's last part.
     fn folder(&mut self, path: &[u8]) -> Result<(&Folder, CString), Error> {
         while let Some((folder, _)) = self.around.last()
-            && !lies_below(path, folder)
+            && !is_below(path, folder)
         {
             self.around.pop();
         }

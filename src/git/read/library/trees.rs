@@ -4,7 +4,7 @@ use super::super::Unsure;
 use super::opening::Opened;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
-use crate::git::object::{Depth, TreeEntry};
+use crate::git::object::TreeEntry;
 
 /// Folders in folders beyond this are left to git.
 const DEEPEST: usize = 100;
@@ -40,22 +40,17 @@ impl Opened {
         Ok(None)
     }
 
-    /// What lies under a folder.
-    pub(super) fn listing(
-        &self,
-        tree: &Oid,
-        folder: &str,
-        depth: Depth,
-    ) -> Result<Vec<TreeEntry>, Unsure> {
+    /// Every file under a folder.
+    pub(super) fn listing(&self, tree: &Oid, folder: &str) -> Result<Vec<TreeEntry>, Unsure> {
         let mut listed = Vec::new();
         if folder.is_empty() {
-            self.list(tree, &[], depth, 0, &mut listed)?;
+            self.list(tree, &[], 0, &mut listed)?;
             return Ok(listed);
         }
         match self.entry(tree, folder)? {
             Some(entry) if entry.is_tree() => {
                 let before = [folder.as_bytes(), b"/"].concat();
-                self.list(&entry.oid, &before, depth, 0, &mut listed)?;
+                self.list(&entry.oid, &before, 0, &mut listed)?;
             }
             Some(entry) if entry.is_gitlink() => {
                 return Err(Unsure::question(folder, "a submodule"));
@@ -69,7 +64,6 @@ impl Opened {
         &self,
         tree: &Oid,
         before: &[u8],
-        depth: Depth,
         level: usize,
         listed: &mut Vec<TreeEntry>,
     ) -> Result<(), Unsure> {
@@ -77,9 +71,9 @@ impl Opened {
             return Err(Unsure::question(tree.as_str(), "too deep"));
         }
         for mut entry in self.entries(tree, before)? {
-            if depth == Depth::All && entry.is_tree() {
+            if entry.is_tree() {
                 let below = [entry.path.as_bytes(), b"/"].concat();
-                self.list(&entry.oid, &below, depth, level + 1, listed)?;
+                self.list(&entry.oid, &below, level + 1, listed)?;
             } else {
                 self.measure(&mut entry)?;
                 listed.push(entry);

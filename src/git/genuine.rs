@@ -1,0 +1,239 @@
+//! Whether what the object store gives is what its ids stand for.
+//!
+//! Git computes an object's id when it writes or receives it, never when it reads it, and it does not
+//! write what is already there. Whoever may write into a repository, as an agent may that works in
+//! it, can put other bytes under the id of the tree that will be pinned: git then shows, compares and
+//! checks out those. So everything that a verdict rests on is proved here, once it is pinned: the
+//! history between the base and what is reviewed, and every object in which the two differ. Objects
+//! that are read one by one are proved where they are read (`read`), and the files of a review tree by
+//! its own proof (`review_tree`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufRead, BufReader, Seek as _};
+use std::path::Path;
+
+use crate::domain::identity::Pin;
+use crate::domain::oid::Oid;
+use crate::git::changes;
+use crate::git::commit::Commit;
+use crate::git::error::Error;
+use crate::git::object_id::{ObjectId, raw};
+use crate::git::program::{Git, finish, finish_into};
+use crate::git::read::Object;
+use crate::git::repository::ObjectFormat;
+use crate::git::store::ReviewStore;
+
+/// The largest commit that is kept to be read; nobody writes one.
+const LARGEST_COMMIT: u64 = 64 << 20;
+
+/// Proves all that the verdict on a pin rests on.
+///
+/// # Errors
+/// `NotGenuine`, with the object; and where that cannot be known.
+pub(crate) fn pinned(git: &Git, store: &ReviewStore, pin: &Pin) -> Result<(), Error> {
+    let identity = &pin.identity;
+    let mut asked = Asked::of(git, store.git_dir());
+    asked.may_lack_blobs = store.is_promisor();
+    let tips: Vec<&Oid> = [&identity.head].into_iter().chain(&pin.base_tip).collect();
+    asked.history(&identity.base, &tips)?;
+    asked.change([&pin.base_content_tree, &identity.content_tree], Files::Too)?;
+    let commits = asked.read(tempfile::tempfile_in(store.temporary())?)?;
+    // Where the base is where the run began, HEAD may have been set back since.
+    if pin.base_tip.is_some() {
+        for tip in tips {
+            leads(&commits, tip, &identity.base)?;
+        }
+    }
+    Ok(())
+}
+
+/// Proves the history by which commits lead to their base.
+///
+/// # Errors
+/// As [`pinned`].
+pub(crate) fn history(git: &Git, git_dir: &Path, base: &Oid, tips: &[&Oid]) -> Result<(), Error> {
+    let mut asked = Asked::of(git, git_dir);
+    asked.history(base, tips)?;
+    let commits = asked.read(tempfile::tempfile()?)?;
+    tips.iter().try_for_each(|tip| leads(&commits, tip, base))
+}
+
+/// Proves which paths differ between two trees; not what their files hold.
+///
+/// # Errors
+/// As [`pinned`].
+pub(crate) fn trees(git: &Git, git_dir: &Path, pair: [&Oid; 2]) -> Result<(), Error> {
+    let mut asked = Asked::of(git, git_dir);
+    asked.change(pair, Files::Not)?;
+    asked.read(tempfile::tempfile()?).map(drop)
+}
+
+/// Whether the files of a change are asked for too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Files {
+    Too,
+    Not,
+}
+
+/// The objects to prove.
+struct Asked<'a> {
+    git: &'a Git,
+    git_dir: &'a Path,
+    objects: BTreeSet<Oid>,
+    /// A remote has promised the blobs that are not here: it gives them later, and git computes the
+    /// ids of what it receives.
+    may_lack_blobs: bool,
+}
+
+impl<'a> Asked<'a> {
+    fn of(git: &'a Git, git_dir: &'a Path) -> Self {
+        Self {
+            git,
+            git_dir,
+            objects: BTreeSet::new(),
+            may_lack_blobs: false,
+        }
+    }
+
+    /// The commits of the tips that the base does not have, and the base.
+    fn history(&mut self, base: &Oid, tips: &[&Oid]) -> Result<(), Error> {
+        self.objects.insert(base.clone());
+        if tips.iter().all(|tip| *tip == base) {
+            return Ok(());
+        }
+        let asked = lines(tips.iter().copied()) + "^" + base.as_str() + "\n";
+        let command = self.git.on(self.git_dir).args(["rev-list", "--stdin"]);
+        let listing = finish(&command.stdin(asked))?;
+        let listing = String::from_utf8_lossy(&listing);
+        for line in listing.lines() {
+            let commit = Oid::parse(line);
+            let commit = commit.ok_or_else(|| Error::answer("git rev-list", line.as_bytes()))?;
+            self.objects.insert(commit);
+        }
+        Ok(())
+    }
+
+    /// Both trees, and every object in which they differ.
+    ///
+    /// What a forged tree hides is not named here, but the tree itself is: it is either a root or
+    /// named by a tree that is, and that one is proved as well.
+    fn change(&mut self, pair: [&Oid; 2], files: Files) -> Result<(), Error> {
+        self.objects.extend(pair.map(Oid::clone));
+        for change in changes::with_trees(self.git, self.git_dir, pair)?.into_values() {
+            for entry in [change.old, change.new] {
+                let is_asked = entry.is_tree() || (files == Files::Too && !entry.is_submodule());
+                if is_asked && !entry.is_nothing() {
+                    self.objects.insert(entry.oid);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads them all and computes their ids; returns the commits.
+    fn read(&self, mut room: std::fs::File) -> Result<BTreeMap<Oid, Commit>, Error> {
+        let asked = lines(self.objects.iter());
+        let command = self
+            .git
+            .on(self.git_dir)
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .args(["cat-file", "--batch", "--buffer"]);
+        finish_into(&command.stdin(asked), room.try_clone()?)?;
+        room.rewind()?;
+        let mut answers = BufReader::with_capacity(1 << 16, room);
+        let mut commits = BTreeMap::new();
+        for oid in &self.objects {
+            let mut line = Vec::new();
+            answers.read_until(b'\n', &mut line)?;
+            if self.may_lack_blobs && line == format!("{oid} missing\n").as_bytes() {
+                continue;
+            }
+            let (kind, length) =
+                header(&line, oid).ok_or_else(|| Error::answer("git cat-file --batch", &line))?;
+            let bytes = proved(&mut answers, oid, &kind, length)?;
+            if kind == "commit" {
+                let object = Object {
+                    oid: oid.clone(),
+                    kind,
+                    bytes,
+                };
+                let commit = Commit::parse(&object);
+                let commit = commit
+                    .ok_or_else(|| Error::answer("git cat-file commit", oid.as_str().as_bytes()))?;
+                commits.insert(oid.clone(), commit);
+            }
+        }
+        Ok(commits)
+    }
+}
+
+/// One id on each line.
+fn lines<'a>(oids: impl Iterator<Item = &'a Oid>) -> String {
+    let mut lines = String::new();
+    for oid in oids {
+        lines.push_str(oid.as_str());
+        lines.push('\n');
+    }
+    lines
+}
+
+/// Reads one object, and the end of a line after it; the bytes are those of a commit, else none.
+fn proved(
+    answers: &mut impl BufRead,
+    oid: &Oid,
+    kind: &str,
+    length: u64,
+) -> Result<Vec<u8>, Error> {
+    let mut id = ObjectId::new(ObjectFormat::of(oid), kind, length);
+    let mut kept = Vec::new();
+    let keeps = kind == "commit" && length <= LARGEST_COMMIT;
+    let mut left = length;
+    while left > 0 {
+        let chunk = answers.fill_buf()?;
+        if chunk.is_empty() {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+        let taken = usize::try_from(left).map_or(chunk.len(), |left| left.min(chunk.len()));
+        id.update(&chunk[..taken]);
+        if keeps {
+            kept.extend_from_slice(&chunk[..taken]);
+        }
+        answers.consume(taken);
+        left -= taken as u64;
+    }
+    let mut end = [0];
+    answers.read_exact(&mut end)?;
+    if id.finish() != raw(oid) {
+        return Err(Error::NotGenuine { oid: oid.clone() });
+    }
+    Ok(kept)
+}
+
+/// `<id> <kind> <length>\n`, for the id that was asked for.
+fn header(line: &[u8], asked: &Oid) -> Option<(String, u64)> {
+    let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
+    let rest = line.strip_prefix(asked.as_str())?.strip_prefix(' ')?;
+    let (kind, length) = rest.split_once(' ')?;
+    Some((kind.to_owned(), length.parse().ok()?))
+}
+
+/// Whether proved commits lead from one to another: git was told so by commits that may lie outside
+/// of what was proved.
+fn leads(commits: &BTreeMap<Oid, Commit>, from: &Oid, to: &Oid) -> Result<(), Error> {
+    let mut seen = BTreeSet::new();
+    let mut next = vec![from];
+    while let Some(oid) = next.pop() {
+        if oid == to {
+            return Ok(());
+        }
+        if seen.insert(oid)
+            && let Some(commit) = commits.get(oid)
+        {
+            next.extend(&commit.parents);
+        }
+    }
+    Err(Error::NoWay {
+        from: from.clone(),
+        to: to.clone(),
+    })
+}
