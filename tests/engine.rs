@@ -18,6 +18,8 @@ mod delegations;
 mod holds;
 #[path = "engine/judged.rs"]
 mod judged;
+#[path = "engine/laws.rs"]
+mod laws;
 #[path = "engine/model.rs"]
 mod model;
 #[path = "engine/orders.rs"]

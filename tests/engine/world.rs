@@ -3,6 +3,8 @@
 
 #[path = "world/draw.rs"]
 mod draw;
+#[path = "world/helpers.rs"]
+mod helpers;
 #[path = "world/review.rs"]
 mod review;
 #[path = "world/script.rs"]
@@ -34,7 +36,8 @@ use run_loop::domain::slot::{Slot, SlotName};
 use run_loop::domain::spent::Spent;
 use run_loop::domain::time::{Stamp, Timestamp};
 
-pub use draw::worlds;
+pub use draw::{any_worlds, late, little, worlds};
+pub use helpers::{Delegating, Fate, Helper, Then};
 pub use review::answered;
 use review::{Said, ended_with, outcome};
 pub use script::{Answer, Arbiter, Crew, Deed, Motion, Planned, SlotScript};
@@ -58,6 +61,7 @@ pub struct World {
     pub limits: Limits,
     /// What each job costs; `None` is not told.
     pub cost: Option<u64>,
+    pub delegating: Delegating,
 }
 
 pub fn oid(content: u8) -> Oid {
@@ -169,7 +173,7 @@ impl World {
             keep_snapshots: false,
             templates: Vec::new(),
             roster: Vec::new(),
-            wait_open_jobs: false,
+            wait_open_jobs: self.delegating.wait_open_jobs,
             single: None,
             config_sha256: Digest::of(b""),
             engine_version: "0".to_owned(),
@@ -230,7 +234,7 @@ impl World {
                 },
             },
             Effect::OpenTree { round, slot, .. } => Outcome::TreeOpened {
-                result: if index(slot)
+                result: if slot_index(slot)
                     .is_some_and(|slot| self.slots[slot].tree_fails_in == Some(round.0))
                 {
                     Done::Err(failed(Code::ReviewTreeFailed))
@@ -244,20 +248,13 @@ impl World {
             Effect::AwaitJobs { .. } => Outcome::JobsAwaited,
             Effect::Timer { .. } => Outcome::TimerEnded { elapsed: true },
             Effect::Delegate { .. } => delegated(Ended::Exited { code: 0 }, true),
-            Effect::Measure {
-                round,
-                point,
-                pinned,
-            } => {
+            Effect::Measure { round, point, .. } => {
                 let motion = self.motion(round.0, *point);
                 let loses = *point == MeasurePoint::AfterWork && self.loses(round.0);
-                let same = match point {
-                    // A job may have left another content.
-                    MeasurePoint::AfterWork => pin(*content, 0),
-                    MeasurePoint::Sealed | MeasurePoint::BeforePromotion => pinned.clone(),
-                };
+                // A job may have left another content.
+                let now = pin(*content, 0);
                 Outcome::Measured {
-                    result: measure(motion, loses, same, content),
+                    result: measure(motion, loses, now, content),
                 }
             }
             Effect::Promote { .. } => Outcome::Promoted {
@@ -279,7 +276,7 @@ impl World {
     pub fn job(&self, job: &Job, nth: u32, content: &mut u8, findings: &[Finding]) -> Outcome {
         assert!(job.round >= RoundNumber(1));
         let mut outcome = if job.role == Role::Review {
-            let slot = index(&job.slot).unwrap();
+            let slot = slot_index(&job.slot).unwrap();
             let answer = self.answer(slot, job.round.0, nth);
             let own = findings.iter().filter(|finding| finding.slot == job.slot);
             let before = own.map(|finding| finding.id).collect();
@@ -334,7 +331,7 @@ pub fn key(slot: usize, round: u32, nth: u32) -> String {
     format!("{slot}-{round}-{nth}")
 }
 
-fn index(slot: &SlotName) -> Option<usize> {
+pub fn slot_index(slot: &SlotName) -> Option<usize> {
     if *slot == SlotName::self_review() {
         return Some(0);
     }

@@ -43,11 +43,14 @@ pub(super) fn allows(state: &State, of: Paid, agent: Option<&Agent>) -> bool {
     free || state.may_cost(of)
 }
 
-/// What follows when nothing is due and nothing is under way: what is due is held, so the run is
-/// put aside.
+/// What follows when nothing is due: where nothing is under way either, what is due is held, so the
+/// run is put aside; else it is looked at again when a limit is lifted.
 pub(super) fn held(state: &State) -> Option<Event> {
-    if !state.is_undecided() || !limit::is_idle(state) {
+    if !state.is_undecided() {
         return None;
+    }
+    if !limit::is_idle(state) {
+        return limit::woken(state);
     }
     // The step that is held, or the lowest of all bounds, since something is held or more would be due.
     let role = match &state.phase {

@@ -109,6 +109,12 @@ pub(super) fn wake(state: &State, until: Timestamp) -> Option<Event> {
     (!is_idle(state)).then(|| timer(state, until))?
 }
 
+/// The same for the loop's own jobs: whoever else works, and be it for hours, holds nobody up whose
+/// limit is lifted.
+pub(super) fn woken(state: &State) -> Option<Event> {
+    timer(state, nearest_own(state)?.until)
+}
+
 /// Whether nobody works: nothing is under way but waits.
 pub(super) fn is_idle(state: &State) -> bool {
     let mut open = state.open.values();

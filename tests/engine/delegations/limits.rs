@@ -10,7 +10,7 @@ use run_loop::domain::trouble::Trouble;
 use run_loop::engine::{InputKind, Weight};
 
 use super::Run;
-use crate::world::delegated;
+use crate::world::{Answer, delegated};
 
 /// A dispatch that a limit of its provider ended.
 pub fn limited_dispatch(seconds: u64) -> Outcome {
@@ -68,6 +68,25 @@ fn a_limit_is_waited_for_while_the_parent_works() {
     assert_eq!(run.fence(job).attempt, 2);
     run.ends(job, delegated(Ended::Exited { code: 0 }, true));
     assert!(matches!(run.closed(job), Some(Closed::Completed { .. })));
+}
+
+/// Whoever else works, and be it for hours, holds nobody up whose limit is lifted: the loop's own jobs
+/// are asked again then as the delegated ones are.
+#[test]
+fn a_limit_of_a_reviewer_is_waited_for_while_others_work() {
+    let mut world = super::world();
+    world.slots[0].answers = vec![Answer::Limited, Answer::Pass];
+    let (mut run, _) = Run::start_in(world, |_| ()).until_asked();
+    run.submit(None, None).unwrap();
+    run.perform(|effect| matches!(effect, Effect::RunJob { .. }));
+    let (id, timer) = run.effect(Effect::is_timer).unwrap();
+    let Effect::Timer { until, .. } = timer else {
+        unreachable!()
+    };
+    run.clock = u64::try_from(until.as_millis()).unwrap();
+    run.done(id, Outcome::TimerEnded { elapsed: true });
+    let asks = |effect: &Effect| matches!(effect, Effect::OpenTree { .. });
+    assert!(run.effect(asks).is_some(), "it waits for somebody else");
 }
 
 /// A limit that is met again and again is nobody's failure: while its parent works the job waits.

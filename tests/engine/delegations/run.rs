@@ -8,7 +8,7 @@ use run_loop::domain::id::{EffectId, JobId, MessageId};
 use run_loop::domain::run_spec::RunSpec;
 use run_loop::engine::{Input, InputKind, Refusal, State, Weight, check, fold, step, weigh};
 
-use crate::world::{Answer, SlotScript, World, helper, stamp, stored};
+use crate::world::{Answer, Delegating, SlotScript, World, helper, stamp, stored};
 
 /// A run with one reviewer, or of one job.
 pub struct Run {
@@ -48,6 +48,7 @@ pub fn world() -> World {
         promotion_fails: false,
         limits: run_loop::domain::limits::Limits::default(),
         cost: None,
+        delegating: Delegating::default(),
     }
 }
 

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use run_loop::domain::limits::Limits;
 
 use crate::world::World;
+use crate::world::helpers::{Delegating, Fate, Helper, Then};
 use crate::world::script::{Answer, Arbiter, Crew, Deed, Motion, Planned, SlotScript};
 
 #[expect(clippy::too_many_lines, reason = "one place for all parts of a world")]
@@ -115,6 +116,7 @@ pub fn worlds() -> impl Strategy<Value = World> {
                         ..Limits::default()
                     },
                     cost: None,
+                    delegating: Delegating::default(),
                 }
             },
         )
@@ -214,4 +216,113 @@ fn crews() -> impl Strategy<Value = Crew> {
                 }
             },
         )
+}
+
+/// Worlds in which nobody delegates anything, and others.
+pub fn any_worlds() -> impl Strategy<Value = World> {
+    prop_oneof![3 => worlds(), 1 => delegating()]
+}
+
+/// Worlds whose jobs delegate, with two reviewers and two rounds at most.
+pub fn little() -> impl Strategy<Value = World> {
+    delegating().prop_map(|mut world| {
+        world.slots.truncate(2);
+        world.max_rounds = world.max_rounds.min(2);
+        world
+    })
+}
+
+/// Worlds whose jobs delegate.
+fn delegating() -> impl Strategy<Value = World> {
+    let plans = prop::collection::vec(prop::collection::vec(helpers(), 0..3), 1..4);
+    let strangers = prop::collection::vec(helpers(), 0..2);
+    let cap = prop::option::of(1_u64..5_000);
+    (worlds(), plans, strangers, any::<bool>(), cap).prop_map(
+        |(mut world, plans, strangers, wait_open_jobs, job_wait)| {
+            world.limits.job_wait = job_wait;
+            world.delegating = Delegating {
+                plans,
+                strangers,
+                wait_open_jobs,
+            };
+            world
+        },
+    )
+}
+
+/// The same where helpers end after everybody who waited for them, and write then.
+pub fn late() -> impl Strategy<Value = World> {
+    delegating().prop_map(|mut world| {
+        let helpers = world.delegating.plans.iter_mut().flatten();
+        for (nth, helper) in helpers.enumerate() {
+            if nth % 2 == 0 {
+                helper.fates = vec![Fate::Late];
+                helper.then = Then::Nothing;
+                helper.awaited = false;
+            }
+        }
+        world
+    })
+}
+
+fn helpers() -> impl Strategy<Value = Helper> {
+    let of = |helpers: Vec<Helper>| {
+        (
+            prop::collection::vec(fates(), 1..4),
+            any::<bool>(),
+            thens(),
+            Just(helpers),
+        )
+            .prop_map(|(fates, awaited, then, helpers)| helper(fates, awaited, then, helpers))
+    };
+    let leaf = Just(Vec::new()).prop_flat_map(of);
+    leaf.prop_recursive(2, 4, 2, move |inner| {
+        prop::collection::vec(inner, 0..3).prop_flat_map(of)
+    })
+}
+
+/// A helper that can be: who is cancelled at once does nothing, and every limit is lifted some time.
+fn helper(mut fates: Vec<Fate>, awaited: bool, then: Then, mut helpers: Vec<Helper>) -> Helper {
+    if then.cancels() {
+        fates.insert(0, Fate::Endless);
+        helpers.clear();
+    } else if then != Then::Nothing && fates[0] == Fate::Endless {
+        fates[0] = Fate::Exits;
+    }
+    if matches!(fates.last(), Some(Fate::Limited | Fate::Misfits)) {
+        fates.push(Fate::Reports);
+    }
+    Helper {
+        fates,
+        awaited,
+        then,
+        helpers,
+    }
+}
+
+fn fates() -> impl Strategy<Value = Fate> {
+    prop_oneof![
+        6 => Just(Fate::Reports),
+        1 => Just(Fate::SaysDone),
+        1 => Just(Fate::SaysFailed),
+        1 => Just(Fate::Asks),
+        1 => Just(Fate::Exits),
+        1 => Just(Fate::ReportsNothing),
+        1 => Just(Fate::TimesOut),
+        1 => Just(Fate::CannotStart),
+        1 => Just(Fate::Unseen),
+        2 => Just(Fate::Limited),
+        1 => Just(Fate::Misfits),
+        2 => Just(Fate::Endless),
+    ]
+}
+
+fn thens() -> impl Strategy<Value = Then> {
+    prop_oneof![
+        6 => Just(Then::Nothing),
+        1 => Just(Then::Cancelled),
+        1 => Just(Then::CancelledAndAgain),
+        2 => Just(Then::Again),
+        2 => Just(Then::AgainByPerson),
+    ]
 }

@@ -100,6 +100,7 @@ impl World {
         let deed = self.deed(job.role, job.round.0, nth);
         if job.role.writes()
             && deed != Deed::CannotStart
+            && !self.leaves_it(job.role, job.round.0, nth)
             && let Some(next) = self.writes(job.role, job.round.0)
         {
             *content = next;
