@@ -39,6 +39,7 @@ pub(crate) mod tree_id;
 pub(crate) mod tripwire;
 pub mod uncommitted;
 pub mod unheld;
+pub mod unmerged;
 pub mod worktree;
 
 pub use error::Error;

@@ -32,3 +32,5 @@ mod store;
 mod tidy;
 #[path = "git/unheld.rs"]
 mod unheld;
+#[path = "git/unmerged.rs"]
+mod unmerged;

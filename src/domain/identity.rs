@@ -140,12 +140,110 @@ pub struct Remeasured {
     /// that may write.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unstaged: Vec<RepoPath>,
+    /// Sides of conflicts that the index alone held and holds no more; known after a job that may write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmerged: Vec<Side>,
     /// What still holds what is lost, where anything is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Kept>,
     /// Where else there is new work; known after a job that may write.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<Elsewhere>,
+    /// What cannot be known of a job that may write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<Doubt>,
+}
+
+/// One side of a conflict, as the index has it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Side {
+    /// The path.
+    pub path: RepoPath,
+    /// 1 is the common ancestor, 2 ours, 3 theirs.
+    pub stage: u8,
+}
+
+impl Side {
+    /// Where the commit has it that keeps such sides.
+    #[must_use]
+    pub fn kept_at(&self) -> RepoPath {
+        let folder = format!("{}/", self.stage);
+        RepoPath::new([folder.as_bytes(), self.path.as_bytes()].concat())
+    }
+    /// The side in words.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self.stage {
+            1 => "the common ancestor",
+            2 => "our side",
+            _ => "their side",
+        }
+    }
+}
+
+/// Something that a job may have done, of which it cannot be known whether it did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Doubt {
+    /// What it is about.
+    pub about: About,
+    /// Why it cannot be known.
+    pub why: String,
+}
+
+/// Where a job may have left or thrown away something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    /// Other branches.
+    Branches,
+    /// Commits that no branch holds.
+    Head,
+    /// The stash.
+    Stash,
+    /// The index.
+    Index,
+}
+
+impl Doubt {
+    /// What was kept for the comparison before the job is gone.
+    #[must_use]
+    pub fn not_kept(about: About) -> Self {
+        let why = "what was kept of it before the job is gone".to_owned();
+        Self { about, why }
+    }
+    /// What may have been done, as a sentence goes on after the job's name, up to the command.
+    #[must_use]
+    pub fn said(&self) -> String {
+        let (may, all) = match self.about {
+            About::Branches => ("committed to other branches", "all branches are"),
+            About::Head => ("committed on no branch", "what nothing holds any more is"),
+            About::Stash => (
+                "put something into the stash, or taken it away from there",
+                "all entries are",
+            ),
+            About::Index => (
+                "thrown away what was in the index alone",
+                "what nothing holds any more is",
+            ),
+        };
+        let why = &self.why;
+        format!("may have {may}, which is not known, since {why}; {all} listed by")
+    }
+    /// The command that lists what there is.
+    #[must_use]
+    pub fn lists(&self, root: &str) -> Vec<String> {
+        let words: &[&str] = match self.about {
+            About::Branches => &["branch", "--list", "-vv"],
+            About::Head => &["fsck", "--no-reflogs", "--no-progress"],
+            About::Stash => &["stash", "list"],
+            About::Index => &["fsck", "--no-progress"],
+        };
+        let git = ["git", "-C", root];
+        let all = git.iter().chain(words);
+        all.map(|&word| word.to_owned()).collect()
+    }
 }
 
 /// What holds the content that was there before a step of work.
@@ -159,6 +257,9 @@ pub struct Kept {
     /// The commit that has what was in the index alone, if anything was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staged: Option<Oid>,
+    /// The commit that has the sides of conflicts that were in the index alone, if any were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmerged: Option<Oid>,
 }
 
 /// Work beside what is under review that was not there before a job.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::domain::failure::NextCommand;
 use crate::domain::id::RoundNumber;
-use crate::domain::identity::{Elsewhere, Kept, Remeasured, Site};
+use crate::domain::identity::{Doubt, Elsewhere, Kept, Remeasured, Side, Site};
 use crate::domain::job::Role;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
@@ -21,8 +21,12 @@ pub struct Restoring {
     /// The branch, where one holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// The commit that holds it.
-    pub commit: Oid,
+    /// Which side of a conflict: 1 is the common ancestor, 2 ours, 3 theirs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<u8>,
+    /// The commit that holds it; none of what is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<Oid>,
     /// What happened and what the command does, as a sentence goes on after the job's name.
     pub said: String,
     /// The command that prints it, brings it in or puts it back.
@@ -37,6 +41,8 @@ pub enum What {
     LostEdits,
     /// What was in the index alone and is gone from there.
     LostStaged,
+    /// A side of a conflict that was in the index alone and is gone from there.
+    LostSide,
     /// Commits of another branch.
     Branch,
     /// A commit that no branch holds.
@@ -45,6 +51,8 @@ pub enum What {
     Stash,
     /// An entry that the stash lost.
     Dropped,
+    /// It is not known whether there is anything: the command lists what there is.
+    Unknown,
 }
 
 /// The same with the step that did it.
@@ -69,33 +77,20 @@ impl Restoring {
             let edits = measured.lost.iter();
             edits.map(|path| Self::lost(path, kept, &kept.snapshot))
         });
-        let kept = measured.kept.as_ref();
-        let staged = kept.map(|kept| Self::all_unstaged(&measured.unstaged, kept));
+        let staged = measured.kept.iter().flat_map(|kept| {
+            let paths = measured.unstaged.iter();
+            paths.filter_map(|path| Some(Self::unstaged(path, kept, kept.staged.as_ref()?)))
+        });
+        let sides = measured.kept.iter().flat_map(|kept| {
+            let sides = measured.unmerged.iter();
+            sides.filter_map(|side| Some(Self::side(side, kept, kept.unmerged.as_ref()?)))
+        });
         let elsewhere = measured.elsewhere.iter();
         let elsewhere = elsewhere.map(|moved| Self::elsewhere(moved, root));
-        lost.chain(staged.into_iter().flatten())
-            .chain(elsewhere)
-            .collect()
-    }
-
-    /// What is known after a step whose source cannot be measured: what was only staged and is gone,
-    /// and what lies elsewhere.
-    #[must_use]
-    pub fn unmeasured(
-        unstaged: &[RepoPath],
-        elsewhere: &[Elsewhere],
-        kept: &Kept,
-        root: &str,
-    ) -> Vec<Self> {
-        let elsewhere = elsewhere.iter().map(|moved| Self::elsewhere(moved, root));
-        Self::all_unstaged(unstaged, kept)
-            .chain(elsewhere)
-            .collect()
-    }
-
-    fn all_unstaged(paths: &[RepoPath], kept: &Kept) -> impl Iterator<Item = Self> {
-        let staged = kept.staged.iter();
-        staged.flat_map(|commit| paths.iter().map(|path| Self::unstaged(path, kept, commit)))
+        let unknown = measured.unknown.iter();
+        let unknown = unknown.map(|doubt| Self::unknown(doubt, root));
+        let lost = lost.chain(staged).chain(sides);
+        lost.chain(elsewhere).chain(unknown).collect()
     }
 
     fn lost(path: &RepoPath, kept: &Kept, commit: &Oid) -> Self {
@@ -106,12 +101,35 @@ impl Restoring {
         let said = format!("lost what was only staged of {path}; it is printed by");
         Self::of_path(What::LostStaged, said, path, kept, commit)
     }
+    fn side(side: &Side, kept: &Kept, commit: &Oid) -> Self {
+        let (name, path) = (side.name(), &side.path);
+        let said = format!(
+            "lost {name} of the conflict in {path}, which was in the index alone; it is printed by"
+        );
+        Self {
+            path: Some(path.clone()),
+            stage: Some(side.stage),
+            ..Self::of_path(What::LostSide, said, &side.kept_at(), kept, commit)
+        }
+    }
+    fn unknown(doubt: &Doubt, root: &str) -> Self {
+        Self {
+            what: What::Unknown,
+            path: None,
+            branch: None,
+            stage: None,
+            commit: None,
+            said: doubt.said(),
+            command: NextCommand(doubt.lists(root)),
+        }
+    }
     fn of_path(what: What, said: String, path: &RepoPath, kept: &Kept, commit: &Oid) -> Self {
         Self {
             what,
             path: Some(path.clone()),
             branch: None,
-            commit: commit.clone(),
+            stage: None,
+            commit: Some(commit.clone()),
             said,
             command: NextCommand(kept.print(commit, path)),
         }
@@ -130,7 +148,8 @@ impl Restoring {
             what,
             path: None,
             branch: (moved.site == Site::Branch).then(|| moved.branch.clone()),
-            commit: moved.to.clone(),
+            stage: None,
+            commit: Some(moved.to.clone()),
             said: format!("also {}, {brings}", moved.did()),
             command: NextCommand(moved.bring(root)),
         }

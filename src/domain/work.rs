@@ -26,7 +26,19 @@ impl Work {
     }
 }
 
-/// How the names begin of the files that hold how things were before a step of work.
+/// The branches, as they were before a step of work.
+pub const BRANCHES: &str = "branches";
+/// HEAD's commits and the stash, as they were before a step of work.
+pub const UNHELD: &str = "unheld";
+/// The commit that has what was in the index alone before a step of work; empty where nothing was.
+pub const STAGED: &str = "staged";
+/// The same of the sides of conflicts.
+pub const UNMERGED: &str = "unmerged";
+/// The endings of all such files.
+pub const KINDS: [&str; 4] = [BRANCHES, UNHELD, STAGED, UNMERGED];
+
+/// How the names begin of what holds how things were before a step of work: files with these endings,
+/// and the snapshots in the review store.
 #[must_use]
 pub fn before(round: RoundNumber, role: Role) -> String {
     format!("{round}-{}", role.as_str())

@@ -69,8 +69,10 @@ fn compare(
         head_descends,
         lost,
         unstaged: Vec::new(),
+        unmerged: Vec::new(),
         kept: None,
         elsewhere: Vec::new(),
+        unknown: Vec::new(),
     })
 }
 

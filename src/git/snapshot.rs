@@ -7,6 +7,7 @@ use crate::domain::identity::{Identity, Pin};
 use crate::domain::job::Role;
 use crate::domain::oid::Oid;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
+use crate::domain::work::before;
 use crate::git::base::{apart, count, merge_base, not_ancestor, stale_notice};
 use crate::git::capture::{Capture, Source};
 use crate::git::config::GitConfig;
@@ -57,7 +58,7 @@ pub fn pin(
     genuine::pinned(git, store, &pin)?;
     let packed = pack(git, store, &pin.snapshot, &pin.identity.base)?;
     let name = match work {
-        Some(role) => format!("{}/{round}-{}", spec.loop_id, role.as_str()),
+        Some(role) => format!("{}/{}", spec.loop_id, before(round, role)),
         None => format!("{}/{round}", spec.loop_id),
     };
     store.hold(&name, &pin.snapshot, &packed)?;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::identity::{Elsewhere, Site};
+use crate::domain::identity::{About, Doubt, Elsewhere, Site};
 use crate::domain::oid::Oid;
 use crate::git::error::Error;
 use crate::git::object::is_ancestor;
@@ -44,6 +44,15 @@ pub fn marks(git: &Git, repo: &Repository) -> Result<Vec<u8>, Error> {
     Ok(heads.chain(stash).collect::<String>().into_bytes())
 }
 
+/// What a job left where no branch holds it, as far as it can be known.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// What was found.
+    pub elsewhere: Vec<Elsewhere>,
+    /// What cannot be known.
+    pub unknown: Vec<Doubt>,
+}
+
 /// What a job committed on no branch, put into the stash, or took away from there. `heads` are where
 /// the source was before the job and where it is now: what others stash from where this working tree
 /// was not is theirs.
@@ -55,10 +64,21 @@ pub fn found(
     repo: &Repository,
     before: &[u8],
     heads: [&Oid; 2],
-) -> Result<Vec<Elsewhere>, Error> {
+) -> Result<Found, Error> {
     let before = read(before)?;
+    let mut unknown = Vec::new();
+    let mut doubts = |about, why: String| unknown.push(Doubt { about, why });
     let mut since = moves(git, repo, &["HEAD"])?;
-    since.truncate(made_since(&since, &before.heads));
+    let moved = made_since(&since, &before.heads);
+    // Nothing of before is among them, or more came since than is looked at: some of that may be gone.
+    let forgotten = moved == since.len() && !before.heads.is_empty();
+    if since.len() == MOST && (before.heads.len() < MOST || forgotten) {
+        doubts(About::Head, format!("HEAD moved more than {MOST} times"));
+    } else if forgotten {
+        let why = "what git had written down of HEAD's moves before the job is gone";
+        doubts(About::Head, why.to_owned());
+    }
+    since.truncate(moved);
     let made = detached(git, repo, &since, &before, heads[1])?;
     // What one job stashes it may stash from a commit that it made or left later.
     let here = |oid: &Oid| heads.contains(&oid) || since.iter().any(|it| it.commit == *oid);
@@ -66,14 +86,10 @@ pub fn found(
     let mut before = before;
     if now.len() == MOST || before.stash.len() == MOST {
         // Which of them are new or gone cannot be told.
-        tracing::warn!("the stash has more than {MOST} entries: what a job did to it is not known");
+        let why = format!("it has more than {MOST} entries");
+        doubts(About::Stash, why);
         now.clear();
         before.stash.clear();
-    }
-    if since.len() == MOST {
-        tracing::warn!(
-            "HEAD moved more than {MOST} times: the oldest of these moves are not known"
-        );
     }
     let at = |site, to: &Oid| Elsewhere {
         site,
@@ -94,7 +110,10 @@ pub fn found(
         .filter(|oid| !is_there(oid))
         .map(|oid| at(Site::Dropped, oid))
         .collect();
-    Ok([made, put, taken].concat())
+    Ok(Found {
+        elsewhere: [made, put, taken].concat(),
+        unknown,
+    })
 }
 
 /// How many of these moves were made since. The oldest ones may have expired meanwhile; where others

@@ -95,6 +95,7 @@ fn unmeasured(
             store: store.display().to_string(),
             snapshot: pinned.snapshot.clone(),
             staged: None,
+            unmerged: None,
         };
         Failure::new(Code::Cancelled, message).next(kept.edits(&pinned.identity.head))
     } else {

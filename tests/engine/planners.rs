@@ -66,8 +66,10 @@ fn measured_after_first(planned_by: Planned, moves: impl Fn(&mut Pin)) -> Run {
         head_descends: true,
         lost: Vec::new(),
         unstaged: Vec::new(),
+        unmerged: Vec::new(),
         kept: None,
         elsewhere: Vec::new(),
+        unknown: Vec::new(),
     });
     run.done(id, Outcome::Measured { result });
     run

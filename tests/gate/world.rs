@@ -203,8 +203,10 @@ impl World {
             head_descends: true,
             lost: Vec::new(),
             unstaged: Vec::new(),
+            unmerged: Vec::new(),
             kept: None,
             elsewhere: Vec::new(),
+            unknown: Vec::new(),
         };
         let panel = vec![reader("security"), checks()];
         let slots = vec![

@@ -81,6 +81,7 @@ fn lost_edits_are_named_with_their_restoring_command() {
         store: source.store.git_dir().display().to_string(),
         snapshot: pin.snapshot.clone(),
         staged: None,
+        unmerged: None,
     };
     let restored = lost.iter().map(|path| {
         let words = kept.print(&kept.snapshot, path);

@@ -101,6 +101,7 @@ impl<'a> Before<'a> {
             store: self.source.store.git_dir().display().to_string(),
             snapshot: self.pin.snapshot.clone(),
             staged: Some(self.kept.clone()),
+            unmerged: None,
         }
     }
     fn printed(&self, path: &str) -> String {

@@ -2,15 +2,21 @@
 
 use std::fmt::Write as _;
 
-use run_loop::domain::identity::{Elsewhere, Site};
+use run_loop::domain::identity::{About, Elsewhere, Site};
 use run_loop::domain::oid::Oid;
-use run_loop::git::unheld::{found, marks};
+use run_loop::git::unheld::{Found, found, marks};
 
 use crate::support::repo::Repo;
 use crate::support::source::{discover, git};
 
 /// What is told of a job that does this.
 fn told(repo: &Repo, job: impl FnOnce(&Repo)) -> Vec<Elsewhere> {
+    let all = all_told(repo, job);
+    assert_eq!(all.unknown, []);
+    all.elsewhere
+}
+
+fn all_told(repo: &Repo, job: impl FnOnce(&Repo)) -> Found {
     let (git, place) = (git(), discover(repo.root()));
     let head = || Oid::parse(&repo.git(&["rev-parse", "HEAD"])).unwrap();
     let (before, start) = (marks(&git, &place).unwrap(), head());
@@ -147,4 +153,47 @@ fn more_moves_than_are_looked_at_are_no_fault() {
     });
     assert!(is_told(&all, Site::Detached, &left), "{all:?}");
     assert_eq!(all.len(), 1, "{all:?}");
+}
+
+fn doubts(found: &Found) -> Vec<About> {
+    found.unknown.iter().map(|doubt| doubt.about).collect()
+}
+
+/// What git forgot of before may have taken something of the job's along: it is told that this is not
+/// known, with what lists all that nothing holds.
+#[test]
+fn what_git_forgot_is_not_known() {
+    let repo = Repo::new();
+    let mut left = String::new();
+    let all = all_told(&repo, |repo| {
+        repo.git(&["checkout", "-q", "--detach"]);
+        left = repo.commit("work");
+        repo.git(&["checkout", "-q", "main"]);
+        repo.git(&["reflog", "expire", "--expire=now", "--all"]);
+    });
+    assert_eq!((doubts(&all), all.elsewhere), (vec![About::Head], vec![]));
+    let doubt = &all.unknown[0];
+    let said = doubt.said();
+    assert!(
+        said.contains("on no branch, which is not known, since"),
+        "{said}"
+    );
+    let lists = doubt.lists(repo.root().to_str().unwrap());
+    let words: Vec<&str> = lists[1..].iter().map(String::as_str).collect();
+    assert!(repo.git(&words).contains(&left));
+}
+
+/// So many moves that none of before is among those that are looked at, and such a stash.
+#[test]
+fn more_than_is_looked_at_is_not_known() {
+    let repo = Repo::new();
+    stash(&repo);
+    let log = repo.root().join(".git/logs/refs/stash");
+    let one = std::fs::read_to_string(&log).unwrap();
+    let all = all_told(&repo, |repo| {
+        comes_and_goes(repo, 100_001);
+        std::fs::write(&log, one.repeat(100_001)).unwrap();
+    });
+    assert_eq!(doubts(&all), [About::Head, About::Stash]);
+    assert_eq!(all.elsewhere, []);
 }

@@ -47,6 +47,37 @@ impl Repo {
         self.git(&["commit", "-q", "--allow-empty", "-m", message]);
         self.git(&["rev-parse", "HEAD"])
     }
+    /// Writes an object that nothing holds yet.
+    pub fn write_blob(&self, content: &str) -> String {
+        self.fed(&["hash-object", "-w", "--stdin"], content)
+    }
+    /// Enters lines into the index, each ended by NUL.
+    pub fn index_info(&self, lines: &str) {
+        self.fed(&["update-index", "-z", "--index-info"], lines);
+    }
+    fn fed(&self, args: &[&str], input: &str) -> String {
+        use std::io::Write as _;
+        let mut command = git_command(&self.root);
+        let piped = std::process::Stdio::piped;
+        let mut child = command
+            .args(args)
+            .stdin(piped())
+            .stdout(piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.as_bytes())
+            .unwrap();
+        let done = child.wait_with_output().unwrap();
+        assert!(done.status.success());
+        String::from_utf8(done.stdout)
+            .unwrap()
+            .trim_end()
+            .to_owned()
+    }
     /// A linked working tree beside the main one, on a new branch that starts at a revision.
     #[track_caller]
     pub fn linked(&self, name: &str, branch: &str, start: &str) -> PathBuf {

@@ -1,6 +1,7 @@
 //! What an implementation did is told apart: nothing, elsewhere, another branch, lost edits.
 
 use crate::stage::{Stage, adds, by_role, implements, looks_for};
+use crate::support::agents::quote;
 use crate::support::bench::Ran;
 
 fn stage(implement: &str) -> Stage {
@@ -349,6 +350,43 @@ fn what_a_job_threw_away_is_shown_with_its_command() {
     assert_eq!(of("elsewhere")[0]["what"], "dropped");
 }
 
+/// Where nothing is left to compare with, it is not known whether anything was thrown away, which is told
+/// and shown with what lists it: never as if nothing had been.
+#[test]
+fn what_cannot_be_compared_is_told_as_not_known() {
+    let bench = Stage::new();
+    let cache = bench.bench().repo.beside("home/.cache/run-loop/evidence");
+    let wipes = format!(
+        "find {} -name '1-implement.*' -delete; {}",
+        quote(cache.to_str().unwrap()),
+        implements("// sum")
+    );
+    let stage = bench
+        .agent("ann", &by_role(&[("implement", &wipes)]))
+        .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
+        .ready();
+    let ran = stage.run(&LINE);
+    ran.ends(0);
+    for may in [
+        "may have committed to other branches",
+        "may have committed on no branch",
+        "may have put something into the stash",
+        "may have thrown away what was in the index alone",
+    ] {
+        let command = told(&ran, may);
+        let run = std::process::Command::new("sh")
+            .args(["-c", &command])
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{command}: {run:?}");
+    }
+    let shown = stage.bench().run(&["show", "--format", "json"]);
+    let shown: serde_json::Value = serde_json::from_str(&shown.ends(0).stdout).unwrap();
+    let left = shown["left_by_work"].as_array().unwrap();
+    let unknown = left.iter().filter(|it| it["what"] == "unknown").count();
+    assert_eq!(unknown, 4, "{left:?}");
+}
+
 /// What the run ends by is not told beside it again.
 #[test]
 fn what_the_failure_names_is_told_once() {
@@ -424,6 +462,9 @@ fn what_was_thrown_away_is_told_beside_an_open_operation() {
     let put_back = told(&ran, "away from the stash");
     assert!(put_back.ends_with(&kept), "{put_back}");
     told(&ran, "committed to other");
+    // Path by path, as beside no operation.
+    let lost = told(&ran, "lost the uncommitted edits of src/lib.rs");
+    assert!(lost.ends_with(":src/lib.rs"), "{lost}");
     let prints = told(&ran, "all that was uncommitted");
     let run = std::process::Command::new("sh")
         .args(["-c", &prints])

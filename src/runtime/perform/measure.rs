@@ -5,13 +5,14 @@ use std::io;
 use crate::domain::code::Code;
 use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::id::RoundNumber;
-use crate::domain::identity::{Elsewhere, Kept, Pin, Remeasured};
+use crate::domain::identity::{About, Doubt, Elsewhere, Kept, Pin, Remeasured};
 use crate::domain::job::Role;
 use crate::domain::oid::Oid;
 use crate::domain::restoring::Restoring;
 use crate::domain::run_spec::RunSpec;
+use crate::domain::work::{BRANCHES, STAGED, UNHELD, UNMERGED};
 use crate::git::staged::Now;
-use crate::git::{branches, measure, object, operation, staged, unheld};
+use crate::git::{branches, measure, object, operation, staged, unheld, unmerged};
 use crate::runtime::perform::pin;
 use crate::runtime::rim::Rim;
 
@@ -21,17 +22,18 @@ const TIPS_CAP: u64 = 64 << 20;
 pub(super) fn perform(rim: &Rim, run: &RunSpec, pinned: &Pin) -> Result<Remeasured, Failure> {
     let mut measured = measure::measure(&rim.git, &rim.repository, &rim.store, run, pinned)?;
     if !measured.lost.is_empty() {
-        measured.kept = Some(kept_in(rim, pinned, None));
+        measured.kept = Some(kept_in(rim, pinned));
     }
     Ok(measured)
 }
 
 /// What holds what is lost.
-fn kept_in(rim: &Rim, pinned: &Pin, staged: Option<Oid>) -> Kept {
+fn kept_in(rim: &Rim, pinned: &Pin) -> Kept {
     Kept {
         store: rim.store.git_dir().display().to_string(),
         snapshot: pinned.snapshot.clone(),
-        staged,
+        staged: None,
+        unmerged: None,
     }
 }
 
@@ -51,24 +53,10 @@ pub(super) fn after_work(
         role,
         pinned,
     };
-    let mut measured = match perform(rim, run, pinned) {
-        Ok(measured) => measured,
-        Err(failure) => return Err(job.unmeasured(failure)),
-    };
-    let now = &measured.pin.identity;
-    let left = job.left(Now {
-        head: &now.head,
-        tree: Some(&now.tree),
-    })?;
-    measured.elsewhere = left.elsewhere;
-    measured.unstaged = left.gone.staged;
-    measured.lost.extend(left.gone.edits);
-    measured.lost.sort();
-    measured.lost.dedup();
-    if !measured.lost.is_empty() || !measured.unstaged.is_empty() {
-        measured.kept = Some(kept_in(rim, pinned, left.staged));
+    match perform(rim, run, pinned) {
+        Ok(measured) => job.with_left(measured),
+        Err(failure) => Err(job.unmeasured(failure)),
     }
-    Ok(measured)
 }
 
 /// How things were before a job.
@@ -85,10 +73,39 @@ struct Before<'a> {
 struct Left {
     elsewhere: Vec<Elsewhere>,
     gone: staged::Gone,
+    conflicts: unmerged::Gone,
+    unknown: Vec<Doubt>,
     staged: Option<Oid>,
+    unmerged: Option<Oid>,
 }
 
 impl Before<'_> {
+    /// The measurement with what the job left besides the content.
+    fn with_left(&self, mut measured: Remeasured) -> Result<Remeasured, Failure> {
+        let now = &measured.pin.identity;
+        let left = self.left(Now {
+            head: &now.head,
+            tree: Some(&now.tree),
+        })?;
+        measured.lost.extend(left.gone.edits);
+        measured.lost.extend(left.conflicts.edits);
+        measured.lost.sort();
+        measured.lost.dedup();
+        measured.elsewhere = left.elsewhere;
+        measured.unknown = left.unknown;
+        measured.unstaged = left.gone.staged;
+        measured.unmerged = left.conflicts.sides;
+        let nothing = measured.lost.is_empty()
+            && measured.unstaged.is_empty()
+            && measured.unmerged.is_empty();
+        measured.kept = (!nothing).then(|| Kept {
+            staged: left.staged,
+            unmerged: left.unmerged,
+            ..kept_in(self.rim, self.pinned)
+        });
+        Ok(measured)
+    }
+
     fn left(&self, now: Now<'_>) -> Result<Left, Failure> {
         let Self {
             rim,
@@ -97,43 +114,67 @@ impl Before<'_> {
             role,
             pinned,
         } = *self;
+        let (git, repo, store) = (&rim.git, &rim.repository, &rim.store);
         let (folder, name) = pin::before_file(rim, run, round, role)?;
-        let kept = |kind: &str| match folder.read(format!("{name}.{kind}"), TIPS_CAP) {
-            Ok(before) => Ok(Some(before)),
-            // The cache was cleared since: what moved is not known, and nothing is said.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => {
-                let message = format!("what was before the job cannot be read: {error}");
-                Err(Failure::new(Code::MeasureFailed, message))
+        let mut left = Left::default();
+        // The cache may have been cleared since.
+        let mut kept = |kind: &str, about: &[About]| {
+            let found = folder.read(format!("{name}.{kind}"), TIPS_CAP);
+            match found {
+                Ok(before) => Ok(Some(before)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    let doubts = about.iter().map(|about| Doubt::not_kept(*about));
+                    left.unknown.extend(doubts);
+                    Ok(None)
+                }
+                Err(error) => {
+                    let message = format!("what was before the job cannot be read: {error}");
+                    Err(Failure::new(Code::MeasureFailed, message))
+                }
             }
         };
-        let mut left = Left::default();
-        if let Some(before) = kept(pin::BRANCHES)? {
-            left.elsewhere = branches::moved(&rim.git, &rim.repository, &before, now.head)?;
+        let tips = kept(BRANCHES, &[About::Branches])?;
+        let marks = kept(UNHELD, &[About::Head, About::Stash])?;
+        let staged = kept(STAGED, &[About::Index])?;
+        // One doubt about the index is enough.
+        let sides = kept(
+            UNMERGED,
+            if staged.is_some() {
+                &[About::Index]
+            } else {
+                &[]
+            },
+        )?;
+        if let Some(before) = tips {
+            left.elsewhere = branches::moved(git, repo, &before, now.head)?;
         }
-        if let Some(before) = kept(pin::UNHELD)? {
+        if let Some(before) = marks {
             let heads = [&pinned.identity.head, now.head];
-            let found = unheld::found(&rim.git, &rim.repository, &before, heads)?;
-            left.elsewhere.extend(found);
+            let found = unheld::found(git, repo, &before, heads)?;
+            left.elsewhere.extend(found.elsewhere);
+            left.unknown.extend(found.unknown);
         }
-        left.staged = match kept(pin::STAGED)? {
-            Some(name) if !name.is_empty() => Some(commit_of(&name)?),
-            Some(_) | None => None,
-        };
+        left.staged = commit_of(staged.as_deref())?;
         if let Some(commit) = &left.staged {
-            let (git, repo, store) = (&rim.git, &rim.repository, &rim.store);
             left.gone = staged::gone(git, repo, store, commit, &pinned.identity, now)?;
         }
+        left.unmerged = commit_of(sides.as_deref())?;
+        let kept = left.unmerged.as_ref();
+        left.conflicts = unmerged::gone(git, repo, store, kept, &pinned.identity, now)?;
         Ok(left)
     }
 
     /// The failure of a measurement, with all that is known all the same of what the job threw away
     /// or left elsewhere: each on a line of its own, with the command that brings it.
     fn unmeasured(&self, mut failure: Failure) -> Failure {
-        let (rim, pinned) = (self.rim, self.pinned);
+        let (rim, pinned, role) = (self.rim, self.pinned, self.role.as_str());
+        let mut is_open = false;
         if failure.code == Code::SourceMoved {
             match operation::ending(&rim.git, &rim.repository) {
-                Ok(Some(command)) => failure = failure.next(command),
+                Ok(Some(command)) => {
+                    is_open = true;
+                    failure = failure.next(command);
+                }
                 Ok(None) => {}
                 Err(error) => {
                     let line = format!("\nwhether an operation is open is not known: {error}");
@@ -141,14 +182,17 @@ impl Before<'_> {
                 }
             }
         }
-        let root = &self.run.source_root;
-        let role = self.role.as_str();
-        match self.left_unmeasured() {
-            Ok(left) => {
-                let kept = kept_in(rim, pinned, left.staged);
-                for Restoring { said, command, .. } in
-                    Restoring::unmeasured(&left.gone.staged, &left.elsewhere, &kept, root)
-                {
+        let left = if is_open {
+            // What is refused is the open operation: beside it everything can be looked at.
+            self.beside_an_operation()
+                .or_else(|_| self.left_unmeasured())
+        } else {
+            self.left_unmeasured()
+        };
+        match left {
+            Ok(measured) => {
+                let all = Restoring::all(&measured, &self.run.source_root);
+                for Restoring { said, command, .. } in all {
                     let line = format!("\nthe {role} job {said}: {command}");
                     failure.message.push_str(&line);
                 }
@@ -159,7 +203,7 @@ impl Before<'_> {
             }
         }
         if pinned.dirty {
-            let command = NextCommand(kept_in(rim, pinned, None).edits(&pinned.identity.head));
+            let command = NextCommand(kept_in(rim, pinned).edits(&pinned.identity.head));
             let line = format!(
                 "\nall that was uncommitted in the working tree before the {role} job is printed by: {command}"
             );
@@ -168,22 +212,52 @@ impl Before<'_> {
         failure
     }
 
-    fn left_unmeasured(&self) -> Result<Left, Failure> {
-        let rim = self.rim;
+    fn beside_an_operation(&self) -> Result<Remeasured, Failure> {
+        let run = RunSpec {
+            allow_in_progress: true,
+            ..self.run.clone()
+        };
+        self.with_left(perform(self.rim, &run, self.pinned)?)
+    }
+
+    /// What can be known without a measurement: the source as it was, with what the job left elsewhere and
+    /// what is gone from the index.
+    fn left_unmeasured(&self) -> Result<Remeasured, Failure> {
+        let (rim, pinned) = (self.rim, self.pinned);
         let head = object::commit_of(&rim.git, &rim.repository.git_dir, "HEAD")?;
         let head =
             head.ok_or_else(|| Failure::new(Code::MeasureFailed, "HEAD is no commit any more"))?;
-        self.left(Now {
+        let left = self.left(Now {
             head: &head,
             tree: None,
+        })?;
+        Ok(Remeasured {
+            pin: pinned.clone(),
+            moved_paths: Vec::new(),
+            base_rewound: false,
+            head_descends: false,
+            lost: Vec::new(),
+            unstaged: left.gone.staged,
+            unmerged: left.conflicts.sides,
+            kept: Some(Kept {
+                staged: left.staged,
+                unmerged: left.unmerged,
+                ..kept_in(rim, pinned)
+            }),
+            elsewhere: left.elsewhere,
+            unknown: left.unknown,
         })
     }
 }
 
-fn commit_of(name: &[u8]) -> Result<Oid, Failure> {
+/// The commit that a file names, where it names one.
+fn commit_of(name: Option<&[u8]>) -> Result<Option<Oid>, Failure> {
+    let Some(name) = name.filter(|name| !name.is_empty()) else {
+        return Ok(None);
+    };
     let commit = std::str::from_utf8(name).ok().and_then(Oid::parse);
-    commit.ok_or_else(|| {
-        let message = "what was staged before the job cannot be read";
+    commit.map(Some).ok_or_else(|| {
+        let message = "what was in the index before the job cannot be read";
         Failure::new(Code::MeasureFailed, message)
     })
 }

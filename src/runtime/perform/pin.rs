@@ -7,9 +7,10 @@ use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::Pin;
 use crate::domain::job::Role;
+use crate::domain::oid::Oid;
 use crate::domain::run_spec::RunSpec;
-use crate::domain::work::before;
-use crate::git::{branches, snapshot, staged, unheld};
+use crate::domain::work::{BRANCHES, STAGED, UNHELD, UNMERGED, before};
+use crate::git::{branches, snapshot, staged, unheld, unmerged};
 use crate::runtime::rim::Rim;
 use crate::store::{Access, Folder};
 
@@ -23,14 +24,17 @@ pub(super) fn perform(
     if let Some(role) = work.filter(|role| role.writes()) {
         let tips = branches::tips(&rim.git, &rim.repository)?;
         let marks = unheld::marks(&rim.git, &rim.repository)?;
-        let held = format!("{}/{round}-{}-staged", run.loop_id, role.as_str());
-        let staged = staged::keep(&rim.git, &rim.repository, &rim.store, &pin, &held)?;
-        let staged = staged.map_or_else(String::new, |commit| commit.to_string());
+        let held = |kind| format!("{}/{}-{kind}", run.loop_id, before(round, role));
+        let (git, repo, store) = (&rim.git, &rim.repository, &rim.store);
+        let staged = staged::keep(git, repo, store, &pin, &held(STAGED))?;
+        let sides = unmerged::keep(git, repo, store, &pin, &held(UNMERGED))?;
+        let named = |commit: Option<Oid>| commit.map_or_else(String::new, |it| it.to_string());
         let (folder, name) = before_file(rim, run, round, role)?;
         let all = [
             (BRANCHES, tips),
             (UNHELD, marks),
-            (STAGED, staged.into_bytes()),
+            (STAGED, named(staged).into_bytes()),
+            (UNMERGED, named(sides).into_bytes()),
         ];
         for (kind, bytes) in all {
             folder
@@ -40,13 +44,6 @@ pub(super) fn perform(
     }
     Ok(pin)
 }
-
-/// The branches, as they were before a step of work.
-pub(super) const BRANCHES: &str = "branches";
-/// HEAD's commits and the stash, as they were before a step of work.
-pub(super) const UNHELD: &str = "unheld";
-/// The commit that has what was in the index alone before a step of work; empty where nothing was.
-pub(super) const STAGED: &str = "staged";
 
 /// Where is kept how things were before a step of work: a folder of ours, and how names begin.
 pub(super) fn before_file(

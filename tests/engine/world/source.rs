@@ -85,10 +85,13 @@ pub(super) fn measure(
             store: "/store".to_owned(),
             snapshot: oid(204),
             staged: None,
+            unmerged: None,
         }),
         lost,
         unstaged: Vec::new(),
+        unmerged: Vec::new(),
         elsewhere,
+        unknown: Vec::new(),
     })
 }
 
