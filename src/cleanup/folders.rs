@@ -12,9 +12,12 @@ use crate::cleanup::standing::Dead;
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId};
+use crate::domain::work::KINDS as KINDS_BEFORE;
+use crate::git::evidence::{DraftOf, draft_of};
 use crate::git::review_tree::folder::{Folder, is_folder};
 use crate::git::review_tree::release_run;
 use crate::store::StateFolder;
+use crate::store::folder::is_temporary;
 
 const KINDS: [(What, &CStr); 3] = [
     (What::Trees, c"trees"),
@@ -160,7 +163,8 @@ impl Folders {
         for name in &names {
             let size = folder.size(name);
             let path = Path::new(&item.path).join(os(name));
-            if let Some(why) = why(&name.to_string_lossy()) {
+            let kept = name.to_str().map_or(Some("its name is none of ours"), why);
+            if let Some(why) = kept {
                 items.push(Item::new(&path, item.what, item.run, size).kept(why));
                 continue;
             }
@@ -200,20 +204,31 @@ fn job(name: &str, dead: &Dead) -> Option<&'static str> {
 /// Why what a round or a step of work has in the evidence is kept: a resume makes a round's again from
 /// the recorded pin and seed, and cannot make again how things were before a step.
 fn round(name: &str, dead: &Dead) -> Option<&'static str> {
-    // A draft of a round's that an engine was killed at.
-    let draft = name.strip_prefix('.').and_then(|it| it.rsplit_once('-'));
-    let name = draft.map_or(name, |(round, _)| round);
-    match name.split_once('.').map(|(step, _)| step) {
-        None if dead.rounds.contains(name) => None,
-        None => Some("the run's journal names no such round"),
-        Some(step) if !dead.steps.contains(step) => {
-            Some("the run's journal names no such step of work")
-        }
-        Some(step) if !dead.ended && dead.open_step.as_deref() == Some(step) => {
-            Some("the run can be resumed, and compares with it what its job moved")
-        }
-        Some(_) => None,
+    let unnamed = Some("the run's journal names no such round");
+    // What an engine was killed at that wrote it: nobody reads it.
+    if is_temporary(name) {
+        return None;
     }
+    let name = match draft_of(name) {
+        Some(DraftOf::Since) => return None,
+        Some(DraftOf::Round(round)) => round,
+        None => name,
+    };
+    let Some((step, kind)) = name.split_once('.') else {
+        return if dead.rounds.contains(name) {
+            None
+        } else {
+            unnamed
+        };
+    };
+    if step.is_empty() || !KINDS_BEFORE.contains(&kind) {
+        return unnamed;
+    }
+    if !dead.steps.contains(step) {
+        return Some("the run's journal names no such step of work");
+    }
+    let is_compared = !dead.ended && dead.open_step.as_deref() == Some(step);
+    is_compared.then_some("the run can be resumed, and compares with it what its job moved")
 }
 
 /// A run's state without any event: its journal vouches for nothing.
@@ -283,7 +298,29 @@ mod tests {
             assert!(!kept(".1-lKdyDq", &dead) && kept(".2-lKdyDq", &dead));
             assert!(!kept("1-implement.branches", &dead));
             assert_eq!(kept("2-correct.staged", &dead), !ended);
+            assert_eq!(kept("2-correct.unmerged", &dead), !ended);
             assert!(kept("3-correct.staged", &dead) && kept("1-implement", &dead));
+            // What is written and drafted beside them.
+            assert!(!kept(".since-a1B2c3", &dead) && !kept(".tmp-123-0", &dead));
+            for other in [
+                ".1-lKdyD",
+                ".1-lKdyDq7",
+                ".1-lKdy_q",
+                ".1-notes.txt",
+                ".1x-lKdyDq",
+                ".-lKdyDq",
+                ".since-a1B2c3d",
+                ".since-",
+                ".tmp-123",
+                ".tmp-123-x",
+                ".tmp--0",
+                "1-implement.notes",
+                "1-implement.staged.bak",
+                "1-implement.",
+                ".staged",
+            ] {
+                assert!(kept(other, &dead), "{other}");
+            }
         }
     }
 }

@@ -10,10 +10,12 @@ use crate::cli::output;
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
+use crate::domain::restoring::Restoring;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::summary::{RunState, Summary};
 use crate::domain::time::Timestamp;
 use crate::engine::{DelegationRecord, State};
+use crate::git::ReviewStore;
 use crate::report::run::RunReport;
 use crate::report::short_id::short_id;
 use crate::store::index::{Index, Listed};
@@ -137,10 +139,20 @@ impl ReadRun {
         let state = State::replay(self.entries.iter().map(|entry| &entry.event));
         let delegated = state.delegations.values();
         let view = |record: &DelegationRecord| record.view(self.run).of_run(self.state);
-        RunReport {
+        let mut report = RunReport {
             jobs: delegated.map(view).collect(),
             ..RunReport::of(self.run, &self.summary, self.state, &self.folder)
+        };
+        for left in &mut report.left_by_work {
+            let Restoring { store, commit, .. } = &left.restoring;
+            left.gone = store
+                .as_ref()
+                .zip(commit.as_ref())
+                .is_some_and(|(store, commit)| {
+                    !ReviewStore::holds(Path::new(store), self.run, commit)
+                });
         }
+        report
     }
 }
 

@@ -31,6 +31,9 @@ pub struct Restoring {
     pub said: String,
     /// The command that prints it, brings it in or puts it back.
     pub command: NextCommand,
+    /// The review store that holds the commit, where it is one of ours.
+    #[serde(skip)]
+    pub store: Option<String>,
 }
 
 /// What is to be restored.
@@ -67,6 +70,9 @@ pub struct LeftByWork {
     /// What it left.
     #[serde(flatten)]
     pub restoring: Restoring,
+    /// Whether the review store holds it no more, so that the command finds nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub gone: bool,
 }
 
 impl Restoring {
@@ -121,6 +127,7 @@ impl Restoring {
             commit: None,
             said: doubt.said(),
             command: NextCommand(doubt.lists(root)),
+            store: None,
         }
     }
     fn of_path(what: What, said: String, path: &RepoPath, kept: &Kept, commit: &Oid) -> Self {
@@ -132,6 +139,7 @@ impl Restoring {
             commit: Some(commit.clone()),
             said,
             command: NextCommand(kept.print(commit, path)),
+            store: Some(kept.store.clone()),
         }
     }
 
@@ -152,6 +160,7 @@ impl Restoring {
             commit: Some(moved.to.clone()),
             said: format!("also {}, {brings}", moved.did()),
             command: NextCommand(moved.bring(root)),
+            store: None,
         }
     }
 }

@@ -301,6 +301,7 @@ impl Summary {
                 role: work.role,
                 slot: work.slot.clone(),
                 restoring,
+                gone: false,
             }));
     }
 

@@ -315,6 +315,39 @@ fn write_parts(
     Ok(made)
 }
 
+/// How many random letters and digits end the name of a draft.
+const RANDOM: usize = 6;
+/// How the name begins of what is drafted of the change since an earlier tree.
+const SINCE: &str = ".since-";
+
+fn draft_prefix(of: &str) -> String {
+    format!(".{of}-")
+}
+
+/// Of what a folder beside evidence is a draft that a killed engine left: a round's number, or nothing
+/// that has a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DraftOf<'a> {
+    /// The evidence of this round.
+    Round(&'a str),
+    /// The change since an earlier tree.
+    Since,
+}
+
+/// What a name says that it is a draft of; `None` for every other name.
+pub(crate) fn draft_of(name: &str) -> Option<DraftOf<'_>> {
+    let (of, random) = name.split_at_checked(name.len().checked_sub(RANDOM)?)?;
+    if !random.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return None;
+    }
+    if of == SINCE {
+        return Some(DraftOf::Since);
+    }
+    let round = of.strip_prefix('.')?.strip_suffix('-')?;
+    let is_number = !round.is_empty() && round.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then_some(DraftOf::Round(round))
+}
+
 /// An empty folder of ours beside the final one, named for it: what a killed engine leaves of it is
 /// known to be its round's.
 fn draft(folder: &Path) -> Result<tempfile::TempDir, Error> {
@@ -325,7 +358,8 @@ fn draft(folder: &Path) -> Result<tempfile::TempDir, Error> {
         .mode(0o700)
         .create(parent)?;
     let draft = tempfile::Builder::new()
-        .prefix(&format!(".{name}-"))
+        .prefix(&draft_prefix(&name))
+        .rand_bytes(RANDOM)
         .permissions(std::fs::Permissions::from_mode(0o700))
         .tempdir_in(parent)?;
     Ok(draft)

@@ -15,6 +15,7 @@ mod tidy;
 pub mod upkeep;
 
 use std::fs::File;
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ use std::time::Duration;
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
+use crate::domain::id::LoopId;
 use crate::domain::oid::Oid;
 use crate::git::alternates;
 use crate::git::error::path_shown;
@@ -131,6 +133,26 @@ impl ReviewStore {
         git_dir.is_dir().then_some(git_dir)
     }
 
+    /// Whether the store that lies there still holds a commit for a run. What cannot be read is believed to
+    /// be there.
+    #[must_use]
+    pub fn holds(git_dir: &Path, run: LoopId, commit: &Oid) -> bool {
+        let folder = git_dir.join("refs/run-loop").join(run.to_string());
+        let names = match fs_err::read_dir(folder) {
+            Ok(names) => names,
+            Err(error) => return error.kind() != io::ErrorKind::NotFound,
+        };
+        for name in names {
+            let Ok(held) = name.and_then(|name| fs_err::read_to_string(name.path())) else {
+                return true;
+            };
+            if held.trim_end() == commit.as_str() {
+                return true;
+            }
+        }
+        false
+    }
+
     /// The bare repository.
     #[must_use]
     pub fn git_dir(&self) -> &Path {
@@ -211,7 +233,7 @@ fn tidy_others(stores: &Path, key: &str, lock: &File, budget: &Budget) {
             fs_err::write(&mark, "")?;
             tidy::stores(stores, key, budget, now)?;
         }
-        std::io::Result::Ok(())
+        io::Result::Ok(())
     };
     if let Err(error) = tidied() {
         tracing::warn!(%error, "the review stores could not be tidied");
@@ -219,7 +241,7 @@ fn tidy_others(stores: &Path, key: &str, lock: &File, budget: &Budget) {
 }
 
 /// One store per common directory: its path, device and inode.
-fn key(common_dir: &Path) -> std::io::Result<String> {
+fn key(common_dir: &Path) -> io::Result<String> {
     let meta = fs_err::metadata(common_dir)?;
     let mut bytes = common_dir.as_os_str().as_bytes().to_vec();
     bytes.push(0);
@@ -227,7 +249,7 @@ fn key(common_dir: &Path) -> std::io::Result<String> {
     Ok(Digest::of(&bytes).as_str()[..32].to_owned())
 }
 
-fn refresh(git_dir: &Path, repo: &Repository) -> std::io::Result<()> {
+fn refresh(git_dir: &Path, repo: &Repository) -> io::Result<()> {
     let folders = alternates::all(&repo.objects())?;
     put(
         &git_dir.join("objects/info/alternates"),
@@ -235,7 +257,7 @@ fn refresh(git_dir: &Path, repo: &Repository) -> std::io::Result<()> {
     )?;
     let shallow = match fs_err::read(repo.common_dir.join("shallow")) {
         Ok(bytes) => Some(bytes),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
     put(&git_dir.join("shallow"), shallow.as_deref())

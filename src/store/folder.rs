@@ -70,6 +70,16 @@ fn temporary_name() -> OsString {
     OsString::from(format!("{TEMPORARY}{}-{number}", std::process::id()))
 }
 
+/// Whether a name is of a file that was being written by [`Folder::write`].
+#[must_use]
+pub fn is_temporary(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let numbers = name
+        .strip_prefix(TEMPORARY)
+        .and_then(|it| it.split_once('-'));
+    numbers.is_some_and(|(process, number)| is_number(process) && is_number(number))
+}
+
 /// An open folder.
 #[derive(Debug)]
 pub struct Folder {

@@ -234,6 +234,25 @@ fn lost_edits_are_named_with_the_restoring_command() {
     let ran = stage.run(&LINE);
     ran.ends(0);
     assert_eq!(restored(&stage, &ran, "notes.txt"), "thoughts\n");
+    // The review store makes room in the end: no command is shown that finds nothing.
+    let shows = |stage: &Stage, args: &[&str]| stage.bench().run(args).ends(0).stdout.clone();
+    assert!(shows(&stage, &["show"]).contains("they are printed by: git --git-dir="));
+    let stores = repo.beside("home/.cache/run-loop/stores");
+    for entry in std::fs::read_dir(stores).unwrap() {
+        let held = entry.unwrap().path().join("refs/run-loop");
+        if held.exists() {
+            std::fs::remove_dir_all(held).unwrap();
+        }
+    }
+    let shown = shows(&stage, &["show"]);
+    assert!(
+        shown.contains("lost the uncommitted edits of notes.txt; nothing holds"),
+        "{shown}"
+    );
+    assert!(!shown.contains("--git-dir="), "{shown}");
+    let shown = shows(&stage, &["show", "--format", "json"]);
+    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown["left_by_work"][0]["gone"], true);
 }
 
 /// Issue 5, item 2: a job that fails may have thrown away more than one that does not.

@@ -3,12 +3,12 @@
 use std::io::{self, Seek as _};
 use std::path::Path;
 
-use super::Error;
 use super::differ::{Differ, Pair, Renames};
 use super::exclusion;
 use super::list::Counts;
 use super::parts;
 use super::patch;
+use super::{Error, RANDOM, SINCE};
 use crate::domain::glob::Glob;
 use crate::domain::seen::{Change, SeenPart};
 
@@ -32,7 +32,8 @@ pub(super) fn change(
     }
     let renames = Renames::for_list(&all);
     let draft = tempfile::Builder::new()
-        .prefix(".since-")
+        .prefix(SINCE)
+        .rand_bytes(RANDOM)
         .tempdir_in(scratch)?;
     let halves = exclusion::divide(differ, pair, &all, globs, &draft.path().join("index"))?;
     let shown = differ.list(&halves.shown, renames, Counts::With)?;

@@ -4,10 +4,12 @@
 //! another one losing anything. Only a store that no run holds is touched, and the snapshots of a
 //! run that may be gone on with stay, whatever the budget: there is no other copy of them.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -21,7 +23,7 @@ use crate::git::program::finish;
 /// How much is kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
-    /// Snapshots of one store.
+    /// Rounds of one store, each with what is held of the steps before it.
     pub rounds: usize,
     /// Bytes of the packs of one store, and of all stores that no run holds.
     pub bytes: u64,
@@ -42,16 +44,16 @@ impl Default for Budget {
 /// Loose objects that are worth a process to look for those that are packed too.
 const MANY_LOOSE: usize = 512;
 
-/// A snapshot that is held.
+/// What is held of a round: its snapshot, and those of the steps before it.
 #[derive(Debug)]
 struct Held {
     /// The run it is of; `None` for a name that is no run's.
     run: Option<LoopId>,
-    /// Its ref.
-    path: PathBuf,
-    /// The file that names its packs, and what it says.
-    record: PathBuf,
+    /// The refs, each with the file that names its packs.
+    files: Vec<[PathBuf; 2]>,
+    /// Their packs; `None` where some are not known.
     packs: Option<Vec<String>>,
+    /// When the newest was written.
     used: SystemTime,
 }
 
@@ -72,7 +74,8 @@ pub(super) fn rounds(
     let (mut number, mut bytes, mut is_known) = (0, 0, true);
     for round in held {
         let mut size = 0;
-        for pack in round.packs.iter().flatten() {
+        let packs_of: BTreeSet<&String> = round.packs.iter().flatten().collect();
+        for pack in packs_of {
             if !kept.contains(pack) {
                 size += size_of(&packs.join(format!("pack-{pack}.pack")))?;
             }
@@ -87,12 +90,14 @@ pub(super) fn rounds(
             is_known &= round.packs.is_some();
             kept.extend(round.packs.into_iter().flatten());
         } else {
-            fs_err::remove_file(&round.path)?;
-            gone(fs_err::remove_file(&round.record))?;
-            for path in [&round.path, &round.record] {
-                // The folder of a run goes with its last round.
-                if let Some(folder) = path.parent() {
-                    drop(fs_err::remove_dir(folder));
+            for [path, record] in &round.files {
+                fs_err::remove_file(path)?;
+                gone(fs_err::remove_file(record))?;
+                for path in [path, record] {
+                    // The folder of a run goes with its last round.
+                    if let Some(folder) = path.parent() {
+                        drop(fs_err::remove_dir(folder));
+                    }
                 }
             }
         }
@@ -111,8 +116,9 @@ pub(super) fn rounds(
 
 fn held(store: &Path) -> io::Result<Vec<Held>> {
     let (refs, records) = (store.join("refs/run-loop"), store.join("run-loop-packs"));
-    let mut held = Vec::new();
+    let mut all = Vec::new();
     for folder in entries(&refs)? {
+        let mut held: BTreeMap<Vec<u8>, Held> = BTreeMap::new();
         let run = folder
             .file_name()
             .and_then(OsStr::to_str)
@@ -120,22 +126,47 @@ fn held(store: &Path) -> io::Result<Vec<Held>> {
         for path in entries(&folder)? {
             let relative = path.strip_prefix(&refs).map_err(io::Error::other)?;
             let record = records.join(relative);
-            let packs = match fs_err::read_to_string(&record) {
+            let packs: Option<Vec<String>> = match fs_err::read_to_string(&record) {
                 Ok(text) => Some(text.lines().map(str::to_owned).collect()),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(error) => return Err(error),
             };
             let used = fs_err::symlink_metadata(&path)?.modified()?;
-            held.push(Held {
-                run,
-                path,
-                record,
-                packs,
-                used,
-            });
+            let round = round_of(&path);
+            let files = [path, record];
+            match held.entry(round) {
+                Entry::Vacant(entry) => {
+                    entry.insert(Held {
+                        run,
+                        files: vec![files],
+                        packs,
+                        used,
+                    });
+                }
+                Entry::Occupied(mut entry) => {
+                    let known = entry.get_mut();
+                    known.files.push(files);
+                    known.packs = known
+                        .packs
+                        .take()
+                        .zip(packs)
+                        .map(|(old, new)| [old, new].concat());
+                    known.used = known.used.max(used);
+                }
+            }
         }
+        all.extend(held.into_values());
     }
-    Ok(held)
+    Ok(all)
+}
+
+/// The round of a name: `1`, and `1-correct` and `1-correct-staged` of the steps before it.
+fn round_of(path: &Path) -> Vec<u8> {
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    let end = name.iter().position(|byte| *byte == b'-');
+    name.get(..end.unwrap_or(name.len()))
+        .unwrap_or(name)
+        .to_vec()
 }
 
 /// Removes the packs that no kept round names.

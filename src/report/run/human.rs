@@ -206,10 +206,18 @@ fn left_line(left: &LeftByWork) -> String {
         role,
         slot,
         restoring,
+        gone,
     } = left;
+    let role = role.as_str();
+    if *gone {
+        let what = restoring.said.rsplit_once("; ").map(|it| it.0);
+        let what = text::line(what.unwrap_or(&restoring.said));
+        return format!(
+            "round {round} {role} of {slot}: it {what}; nothing holds it any more, since the review store made room"
+        );
+    }
     let said = text::line(&restoring.said);
     let command = text::line(&restoring.command.to_string());
-    let role = role.as_str();
     format!("round {round} {role} of {slot}: it {said}: {command}")
 }
 

@@ -115,6 +115,53 @@ fn bytes_and_age_count_too_and_the_newest_round_always_stays() {
     assert!(is_there(store, "run/2", "bb"));
 }
 
+/// What is held of the steps before a round counts as the round, stays with it, and goes with it.
+#[test]
+fn what_is_held_of_a_step_belongs_to_its_round() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path();
+    let old = [
+        ("run/1", "aa"),
+        ("run/1-implement", "bb"),
+        ("run/1-implement-staged", "cc"),
+    ];
+    let new = [
+        ("run/2-correct", "dd"),
+        ("run/2-correct-staged", "ee"),
+        ("run/2", "ff"),
+    ];
+    for (age, round) in [(5, old), (1, new)] {
+        for (later, (name, pack)) in round.into_iter().enumerate() {
+            let hours = age * 24 - u64::try_from(later).unwrap();
+            self::round(store, name, pack, 10, Duration::from_hours(hours));
+        }
+    }
+    let rounds = |rounds| Budget {
+        rounds,
+        ..Budget::default()
+    };
+    tidy(store, rounds(2));
+    assert!(
+        old.iter()
+            .chain(&new)
+            .all(|(name, pack)| is_there(store, name, pack))
+    );
+    tidy(store, rounds(1));
+    assert!(!old.iter().any(|(name, pack)| is_there(store, name, pack)));
+    assert!(new.iter().all(|(name, pack)| is_there(store, name, pack)));
+    // Together they are thirty bytes: more than that is not kept, and less is none of them.
+    round(store, "run/3", "gg", 10, Duration::ZERO);
+    let bytes = |bytes| Budget {
+        bytes,
+        ..Budget::default()
+    };
+    tidy(store, bytes(40));
+    assert!(new.iter().all(|(name, pack)| is_there(store, name, pack)));
+    tidy(store, bytes(39));
+    assert!(!new.iter().any(|(name, pack)| is_there(store, name, pack)));
+    assert!(is_there(store, "run/3", "gg"));
+}
+
 #[test]
 fn a_pack_of_a_kept_round_stays_whoever_else_named_it() {
     let folder = tempfile::tempdir().unwrap();
