@@ -14,6 +14,8 @@ mod base;
 mod content;
 #[path = "git/damage.rs"]
 mod damage;
+#[path = "git/folders.rs"]
+mod folders;
 #[path = "git/left.rs"]
 mod left;
 #[path = "git/measure.rs"]

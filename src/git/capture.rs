@@ -11,9 +11,11 @@ use crate::git::config::GitConfig;
 use crate::git::error::Error;
 use crate::git::filter::Forbidden;
 use crate::git::index::{
-    Checkout, Seed, TemporaryIndex, corrections, enter, list, same_but_for_case,
+    Checkout, Seed, TemporaryIndex, corrections, enter, list, remarkable, same_but_for_case,
+    tree_of,
 };
 use crate::git::object::read_oid;
+use crate::git::object_id::raw;
 use crate::git::program::{Git, finish};
 use crate::git::refuse::{Meaning, meaning, one_name_for_git};
 use crate::git::repository::Repository;
@@ -50,7 +52,8 @@ impl Source<'_> {
     pub(crate) fn capture(&self) -> Result<Capture, Meaning> {
         let root = &self.repo.source_root;
         let temporary = self.store.temporary();
-        let (index, seed) = TemporaryIndex::copy(&self.repo.git_dir, &temporary)
+        let format = self.repo.object_format;
+        let (index, seed) = TemporaryIndex::copy(&self.repo.git_dir, &temporary, Some(format))
             .map_err(|error| self.failed(&error.into()))?;
         let forbidden = Forbidden::of(self.config, self.allow_filters);
         let command = forbidden.bar(self.storing(index.command(self.git, root)));
@@ -63,7 +66,11 @@ impl Source<'_> {
         if seed == Seed::Nothing {
             run(&command.clone().args(["read-tree", "HEAD"]))?;
         }
-        let (entries, listing) = list(&command).map_err(|error| self.failed(&error))?;
+        let (known, is_read_here) = match seed {
+            Seed::Index(Some(listing)) => (remarkable(&listing).map(|it| (it, listing)), true),
+            Seed::Index(None) | Seed::Nothing => (list(&command), false),
+        };
+        let (entries, listing) = known.map_err(|error| self.failed(&error))?;
         if self.config.flag("core.ignorecase")
             && let Some((one, other)) = same_but_for_case(&listing)
         {
@@ -93,9 +100,17 @@ impl Source<'_> {
             add = add.arg("--sparse");
         }
         run(&add)?;
-        let tree = run(&command.args(["write-tree"]))?;
+        let tree = run(&command.clone().args(["write-tree"]))?;
+        let tree = read_oid("git write-tree", &tree).map_err(|error| self.failed(&error))?;
+        // Git takes the ids of folders from an index that says them, whatever its entries are.
+        if !is_read_here {
+            let own = tree_of(&command, format).map_err(|error| self.failed(&error))?;
+            if own != Some(raw(&tree)) {
+                return Err(self.failed(&Error::FalseIndex { tree }));
+            }
+        }
         Ok(Capture {
-            tree: read_oid("git write-tree", &tree).map_err(|error| self.failed(&error))?,
+            tree,
             index: Digest::of(&listing),
         })
     }

@@ -63,6 +63,14 @@ pub enum Error {
         /// Where it should lead.
         to: Oid,
     },
+    /// An index makes a tree that is not of its entries.
+    #[error(
+        "the index makes the tree {tree}, which is not what its entries are: somebody wrote other folders into it"
+    )]
+    FalseIndex {
+        /// The tree.
+        tree: Oid,
+    },
     /// A path is something else than what it must be.
     #[error("{path} in {rev} is no regular file (mode {mode})")]
     NotAFile {
@@ -100,6 +108,7 @@ impl Error {
             | Self::Failed { .. }
             | Self::Complained { .. }
             | Self::Answer { .. }
+            | Self::FalseIndex { .. }
             | Self::NotAFile { .. }
             | Self::Io(_) => failure,
         }
@@ -113,6 +122,7 @@ impl Error {
             | Self::Answer { .. }
             | Self::NotGenuine { .. }
             | Self::NoWay { .. }
+            | Self::FalseIndex { .. }
             | Self::NotAFile { .. }
             | Self::Io(_) => &[],
         }

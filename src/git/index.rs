@@ -10,14 +10,21 @@
 //! that is younger; and a file that only its attributes convert in another way than before. What is
 //! approved is what the user would commit.
 
+mod cache_tree;
+mod file;
+
 use std::collections::HashMap;
 use std::fs::FileTimes;
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::domain::oid::Oid;
 use crate::git::error::{Error, path_of};
+use crate::git::index::file::IndexFile;
+use crate::git::object_id::{RawId, raw};
 use crate::git::program::{Git, finish};
+use crate::git::repository::ObjectFormat;
+use crate::git::tree_id::TreeIds;
 use crate::process::command::Command;
 
 /// One index entry, as `ls-files -v -s -z` tells it.
@@ -71,17 +78,26 @@ pub(crate) struct TemporaryIndex {
 }
 
 impl TemporaryIndex {
-    /// Copies the index of `git_dir`; without one, there is none to copy.
-    pub(crate) fn copy(git_dir: &Path, temporary: &Path) -> io::Result<(Self, Seed)> {
+    /// Copies the index of `git_dir`; without one, there is none to copy. It is read here too where
+    /// the format of its ids is given.
+    pub(crate) fn copy(
+        git_dir: &Path,
+        temporary: &Path,
+        format: Option<ObjectFormat>,
+    ) -> io::Result<(Self, Seed)> {
         let copy = Self::empty(temporary)?;
         let seed = match fs_err::File::open(git_dir.join("index")) {
             Ok(mut index) => {
                 let modified = index.metadata()?.modified()?;
+                let mut bytes = Vec::new();
+                index.read_to_end(&mut bytes)?;
+                let file = format.and_then(|format| IndexFile::parse(&bytes, format));
+                let without = file.as_ref().and_then(IndexFile::without_false_folders);
                 let mut target = fs_err::File::create_new(copy.path())?;
-                io::copy(&mut index, &mut target)?;
+                target.write_all(without.as_ref().unwrap_or(&bytes))?;
                 let times = FileTimes::new().set_modified(modified);
                 target.file().set_times(times)?;
-                Seed::Index
+                Seed::Index(file.map(|file| file.listing()))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Seed::Nothing,
             Err(error) => return Err(error),
@@ -116,10 +132,11 @@ impl TemporaryIndex {
 }
 
 /// What a temporary index was made from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Seed {
-    /// The user's index.
-    Index,
+    /// The user's index, with what [`list`] would say of it where it could be read here: then the
+    /// folders' ids in the copy are right, too.
+    Index(Option<Vec<u8>>),
     /// The user has no index: HEAD is read into it.
     Nothing,
 }
@@ -139,20 +156,43 @@ pub(crate) fn same_but_for_case(listing: &[u8]) -> Option<(&[u8], &[u8])> {
 /// Lists what is hidden, unmerged or a submodule in the index, with flags as they are stored, and
 /// returns the raw listing of everything beside it.
 pub(crate) fn list(command: &Command) -> Result<(Vec<Entry>, Vec<u8>), Error> {
+    let listing = listing(command)?;
+    Ok((remarkable(&listing)?, listing))
+}
+
+fn listing(command: &Command) -> Result<Vec<u8>, Error> {
     // Otherwise git hides the flag of a file that is present outside a sparse checkout's patterns,
     // and with it that its stat data cannot be trusted.
     let command = command
         .clone()
         .args(["-c", "sparse.expectFilesOutsideOfPatterns=true"])
         .args(["ls-files", "-v", "-s", "-z"]);
-    let listing = finish(&command)?;
+    finish(&command)
+}
+
+/// The entries of a listing that are hidden, unmerged or submodules.
+pub(crate) fn remarkable(listing: &[u8]) -> Result<Vec<Entry>, Error> {
     let mut entries = Vec::new();
     for line in listing.split(|byte| *byte == 0) {
         if !line.is_empty() && !is_plain(line) {
             entries.push(parse(line).ok_or_else(|| Error::answer("git ls-files", line))?);
         }
     }
-    Ok((entries, listing))
+    Ok(entries)
+}
+
+/// The tree of all entries that an index has, computed from them; `None` where no tree can be made.
+pub(crate) fn tree_of(command: &Command, format: ObjectFormat) -> Result<Option<RawId>, Error> {
+    let listing = listing(command)?;
+    let mut ids = TreeIds::new(format, |_, _, _| {});
+    for line in listing.split(|byte| *byte == 0).filter(|l| !l.is_empty()) {
+        let entry = parse(line).ok_or_else(|| Error::answer("git ls-files", line))?;
+        if entry.stage != 0 {
+            return Ok(None);
+        }
+        ids.add(entry.mode.as_bytes(), &entry.path, &raw(&entry.oid));
+    }
+    Ok(Some(ids.finish()))
 }
 
 /// Whether a line is of a file or a link that git looks at: nothing that anybody asks about. An

@@ -58,8 +58,8 @@ impl Inspection<'_> {
             };
         }
         let git_dir = self.git_dir(root)?;
-        let (index, seed) =
-            TemporaryIndex::copy(&git_dir, self.temporary).map_err(|error| dirty(root, &error))?;
+        let (index, seed) = TemporaryIndex::copy(&git_dir, self.temporary, None)
+            .map_err(|error| dirty(root, &error))?;
         if seed == Seed::Nothing {
             return Err(dirty(root, &"it has no index"));
         }

@@ -96,7 +96,8 @@ fn a_run_whose_money_is_spent_asks_nobody_else_and_goes_on_with_more() {
     assert_eq!(asked(), 1);
     let next = ran.next();
     let next: Vec<&str> = next[1..].iter().map(String::as_str).collect();
-    assert_eq!(next[2..], ["--max-cost", "1"]);
+    // Twice what was told, with one more that costs the same.
+    assert_eq!(next[2..], ["--max-cost", "2"]);
     run(&next).ends(0);
     assert_eq!(asked(), 2);
 }

@@ -112,14 +112,33 @@ impl Source {
         }
     }
     pub fn try_pin(&self, round: u32) -> Result<Pin, Failure> {
-        pin(
+        let index = || std::fs::read(self.found.git_dir.join("index")).ok();
+        let before = index();
+        let pin = pin(
             &self.git,
             &self.found,
             &self.store,
             &self.spec,
             RoundNumber(round),
             None,
-        )
+        )?;
+        if before.is_some() && before == index() {
+            self.is_read_as_by_git(&pin);
+        }
+        Ok(pin)
+    }
+    /// What was read of the index is what git lists, flags as they are stored.
+    #[track_caller]
+    fn is_read_as_by_git(&self, pin: &Pin) {
+        let listing = super::repo::git_command(&self.found.source_root)
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .args(["-c", "sparse.expectFilesOutsideOfPatterns=true"])
+            .args(["-c", "core.fsmonitor=false"])
+            .args(["ls-files", "-v", "-s", "-z"])
+            .output()
+            .unwrap();
+        assert!(listing.status.success(), "{listing:?}");
+        assert_eq!(pin.tripwire.index, Digest::of(&listing.stdout));
     }
     #[track_caller]
     pub fn pin(&self) -> Pin {

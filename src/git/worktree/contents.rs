@@ -44,7 +44,7 @@ impl Look<'_> {
     /// Looks at everything, whatever the user's settings hide (T-157: `status.showUntrackedFiles`).
     pub(crate) fn at(&self, root: &Path, git_dir: &Path) -> Result<Contents, Failure> {
         let mut contents = Contents::default();
-        let (index, _) = TemporaryIndex::copy(git_dir, self.temporary).map_err(Error::Io)?;
+        let (index, _) = TemporaryIndex::copy(git_dir, self.temporary, None).map_err(Error::Io)?;
         let config = GitConfig::read(&self.git.command(root))?;
         let forbidden = Forbidden::of(&config, self.allow_filters);
         let command = forbidden.bar(index.command(self.git, root));

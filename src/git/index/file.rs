@@ -1,0 +1,249 @@
+//! An index file, read here: git lists a large one more slowly than it is read, and takes the folders'
+//! ids in it for granted.
+
+use std::ops::Range;
+
+use crate::git::index::cache_tree;
+use crate::git::object_id::RawId;
+use crate::git::repository::ObjectFormat;
+
+/// Bytes of an entry before its id: two times, and where and what the file is.
+const STAT: usize = 40;
+/// Where its mode stands among them.
+const MODE: usize = 24;
+
+const ASSUMED: u16 = 0x8000;
+const EXTENDED: u16 = 0x4000;
+const SKIPPED: u16 = 0x4000;
+const INTENT_TO_ADD: u16 = 0x2000;
+
+/// One entry.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) mode: u32,
+    pub(super) id: RawId,
+    pub(super) stage: u8,
+    assumed: bool,
+    skipped: bool,
+    /// Nothing of it was added yet: no tree holds it.
+    pub(super) is_intent: bool,
+    path: Range<usize>,
+}
+
+/// An index that can be read here: whole, not sparse, and with nothing unknown in it.
+#[derive(Debug)]
+pub(super) struct IndexFile<'a> {
+    bytes: &'a [u8],
+    format: ObjectFormat,
+    lines: Vec<Line>,
+    paths: Vec<u8>,
+    /// Where the entries end.
+    end: usize,
+    extensions: Vec<Extension>,
+}
+
+#[derive(Debug)]
+struct Extension {
+    name: [u8; 4],
+    /// With its name and length.
+    whole: Range<usize>,
+}
+
+impl Extension {
+    fn body(&self) -> Range<usize> {
+        self.whole.start + 8..self.whole.end
+    }
+}
+
+impl<'a> IndexFile<'a> {
+    /// Reads one; `None` for everything that is left to git.
+    pub(super) fn parse(bytes: &'a [u8], format: ObjectFormat) -> Option<Self> {
+        let mut head = Fields { bytes, at: 0 };
+        let (name, version, count) = (head.take(4)?, head.number()?, head.number()?);
+        if name != b"DIRC" || !(2..=4).contains(&version) {
+            return None;
+        }
+        let mut file = Self {
+            bytes,
+            format,
+            lines: Vec::new(),
+            paths: Vec::with_capacity(bytes.len() / 2),
+            end: 0,
+            extensions: Vec::new(),
+        };
+        let mut last = (0..0, 0);
+        for _ in 0..count {
+            let line = file.line(&mut head, version, &last.0)?;
+            let order = (&file.paths[line.path.clone()], line.stage);
+            if order <= (&file.paths[last.0.clone()], last.1) {
+                return None;
+            }
+            last = (line.path.clone(), line.stage);
+            file.lines.push(line);
+        }
+        file.end = head.at;
+        file.extensions(head)?;
+        Some(file)
+    }
+
+    fn line(&mut self, fields: &mut Fields<'_>, version: u32, last: &Range<usize>) -> Option<Line> {
+        let start = fields.at;
+        let stat = fields.take(STAT)?;
+        let mode = u32::from_be_bytes(stat[MODE..MODE + 4].try_into().ok()?);
+        let width = self.format.width();
+        let mut id = [0; 32];
+        id[..width].copy_from_slice(fields.take(width)?);
+        let flags = fields.short()?;
+        let more = if flags & EXTENDED == 0 {
+            0
+        } else if version >= 3 {
+            fields.short()?
+        } else {
+            return None;
+        };
+        let from = self.paths.len();
+        if version == 4 {
+            let kept = last.len().checked_sub(fields.offset()?)?;
+            self.paths.extend_from_within(last.start..last.start + kept);
+        }
+        let name = fields.until_nul()?;
+        self.paths.extend_from_slice(name);
+        if version < 4 {
+            // As many NULs as make the entry's length a multiple of eight, one at least.
+            let length = (fields.at - 1 - start + 8) & !7;
+            fields.at = start + length;
+        }
+        Some(Line {
+            mode,
+            id,
+            stage: u8::try_from(flags >> 12 & 3).ok()?,
+            assumed: flags & ASSUMED != 0,
+            skipped: more & SKIPPED != 0,
+            is_intent: more & INTENT_TO_ADD != 0,
+            path: from..self.paths.len(),
+        })
+    }
+
+    fn extensions(&mut self, mut fields: Fields<'_>) -> Option<()> {
+        let end = self.bytes.len().checked_sub(self.format.width())?;
+        while fields.at < end {
+            let start = fields.at;
+            let name: [u8; 4] = fields.take(4)?.try_into().ok()?;
+            let length = usize::try_from(fields.number()?).ok()?;
+            fields.take(length)?;
+            // Git must know one whose name begins with a small letter; another half of the entries, or
+            // folders in their places, are among these.
+            if !name[0].is_ascii_uppercase() {
+                return None;
+            }
+            self.extensions.push(Extension {
+                name,
+                whole: start..fields.at,
+            });
+        }
+        (fields.at == end).then_some(())
+    }
+
+    /// The entries, in order.
+    pub(super) fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+    /// The path of an entry.
+    pub(super) fn path(&self, line: &Line) -> &[u8] {
+        &self.paths[line.path.clone()]
+    }
+
+    /// What `git ls-files -v -s -z` prints of it, each flag as it is stored.
+    pub(super) fn listing(&self) -> Vec<u8> {
+        let mut listing = Vec::with_capacity(self.bytes.len());
+        for line in &self.lines {
+            let tag = match (line.stage, line.skipped) {
+                (1.., _) => b'M',
+                (0, true) => b'S',
+                (0, false) => b'H',
+            };
+            listing.push(if line.assumed {
+                tag.to_ascii_lowercase()
+            } else {
+                tag
+            });
+            listing.push(b' ');
+            for shift in (0..6).rev() {
+                listing.push(b'0' + (line.mode >> (3 * shift) & 7) as u8);
+            }
+            listing.push(b' ');
+            for byte in &line.id[..self.format.width()] {
+                for digit in [byte >> 4, byte & 15] {
+                    listing.push(b"0123456789abcdef"[usize::from(digit)]);
+                }
+            }
+            listing.extend_from_slice(&[b' ', b'0' + line.stage, b'\t']);
+            listing.extend_from_slice(self.path(line));
+            listing.push(0);
+        }
+        listing
+    }
+
+    /// The same index without the folders' ids, where these are not those of its entries: git writes
+    /// them into trees as they stand.
+    pub(super) fn without_false_folders(&self) -> Option<Vec<u8>> {
+        let mut kept = self.extensions.iter();
+        let is_right = kept
+            .clone()
+            .filter(|extension| extension.name == *b"TREE")
+            .all(|tree| cache_tree::is_right(self, self.format, &self.bytes[tree.body()]));
+        if is_right {
+            return None;
+        }
+        let mut bytes = self.bytes[..self.end].to_vec();
+        // The two others say where things stand in the file.
+        for extension in kept.by_ref() {
+            if !matches!(&extension.name, b"TREE" | b"EOIE" | b"IEOT") {
+                bytes.extend_from_slice(&self.bytes[extension.whole.clone()]);
+            }
+        }
+        // No sum: git computes none of an index when it reads one.
+        bytes.extend(std::iter::repeat_n(0, self.format.width()));
+        Some(bytes)
+    }
+}
+
+/// The fields of a file, one after the other.
+struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let taken = self.bytes.get(self.at..self.at.checked_add(length)?)?;
+        self.at += length;
+        Some(taken)
+    }
+    fn number(&mut self) -> Option<u32> {
+        Some(u32::from_be_bytes(self.take(4)?.try_into().ok()?))
+    }
+    fn short(&mut self) -> Option<u16> {
+        Some(u16::from_be_bytes(self.take(2)?.try_into().ok()?))
+    }
+    /// A number of as many bytes as it needs, as packs have it.
+    fn offset(&mut self) -> Option<usize> {
+        let mut byte = *self.take(1)?.first()?;
+        let mut value = usize::from(byte & 127);
+        while byte & 128 != 0 {
+            byte = *self.take(1)?.first()?;
+            value = value.checked_add(1)?.checked_mul(128)? + usize::from(byte & 127);
+        }
+        Some(value)
+    }
+    fn until_nul(&mut self) -> Option<&'a [u8]> {
+        let length = self
+            .bytes
+            .get(self.at..)?
+            .iter()
+            .position(|byte| *byte == 0)?;
+        let found = self.take(length)?;
+        self.at += 1;
+        Some(found)
+    }
+}
