@@ -2,6 +2,7 @@
 //!
 //! Owns: finding programs, job folders, the environment of a job, dispatch by kind, profiles and adapters, reading a report as bytes. Never: what a report says, verdicts. Tests: `tests/process.rs`.
 
+pub mod acp;
 pub mod activity;
 pub mod adapter;
 pub mod command;

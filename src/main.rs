@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use run_loop::agent::acp;
 use run_loop::process::guard;
 
 fn main() -> ExitCode {
@@ -9,6 +10,9 @@ fn main() -> ExitCode {
     // Not a command: it has no command line, no environment and nothing to print.
     if guard::program::is_asked(&argv) {
         return guard::main();
+    }
+    if acp::is_asked(&argv) {
+        return acp::main(&argv);
     }
     ExitCode::from(run_loop::cli::run(argv).code())
 }

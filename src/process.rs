@@ -12,5 +12,6 @@ pub mod stream;
 pub mod supervise;
 
 mod capture;
+pub(crate) mod partner;
 mod refusal;
 mod unix;

@@ -5,6 +5,8 @@
     reason = "the homes and the care that these ask for are the product's"
 )]
 
+#[path = "agents/acp.rs"]
+mod acp;
 #[path = "agents/outcomes.rs"]
 mod outcomes;
 #[path = "agents/page.rs"]

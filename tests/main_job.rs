@@ -9,6 +9,8 @@
 
 mod support;
 
+#[path = "main_job/acp.rs"]
+mod acp;
 #[path = "main_job/bad_agents.rs"]
 mod bad_agents;
 #[path = "main_job/bad_repository.rs"]

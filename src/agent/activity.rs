@@ -20,7 +20,7 @@ pub fn last(stream: Stream, output: &[u8]) -> Option<String> {
 fn told(event: Event) -> Option<String> {
     match event {
         Event::Session { .. } => Some("started".to_owned()),
-        Event::Message { text, .. } => {
+        Event::Message { text, .. } | Event::Piece { text, .. } => {
             let last = text.lines().rev().find(|line| !line.trim().is_empty())?;
             Some(last.trim().to_owned())
         }
@@ -33,9 +33,11 @@ fn told(event: Event) -> Option<String> {
             })
         }
         Event::Denied { name } => Some(format!("was denied {name}")),
+        Event::Error { message, .. } if message.trim().is_empty() => Some("gave up".to_owned()),
         Event::Error { message, .. } => Some(format!("error: {}", message.trim())),
         Event::Result { .. } => Some("says that it is done".to_owned()),
         Event::ToolEnd { .. }
+        | Event::Version { .. }
         | Event::Models { .. }
         | Event::Used { .. }
         | Event::Cost { .. }

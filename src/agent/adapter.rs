@@ -14,6 +14,7 @@ pub mod account;
 pub mod outcome;
 pub mod reset;
 
+mod acp;
 mod aider;
 mod claude;
 mod codex;
@@ -35,6 +36,11 @@ pub enum Event {
         /// The folder that it says it works in.
         directory: Option<String>,
     },
+    /// It told its version by itself.
+    Version {
+        /// The version.
+        version: String,
+    },
     /// It told that several models answered.
     Models {
         /// Their names, as one.
@@ -46,6 +52,14 @@ pub enum Event {
         text: String,
         /// Whether this goes on where the last message stopped.
         goes_on: bool,
+    },
+    /// A piece of a message that the model said. It goes on where the last piece of the same message
+    /// stopped; where programs name no message, nothing but a tool comes between them.
+    Piece {
+        /// The message, by the program's own name.
+        of: Option<String>,
+        /// What.
+        text: String,
     },
     /// It began to use a tool.
     ToolStart {
@@ -82,7 +96,7 @@ pub enum Event {
     Error {
         /// What kind of failure.
         trouble: Option<Trouble>,
-        /// In its own words.
+        /// In its own words; none where it gave up on what it told of before.
         message: String,
         /// Whether it gave up.
         fatal: bool,
@@ -119,6 +133,7 @@ pub fn line(stream: Stream, line: &str) -> Vec<Event> {
         Stream::Gemini => gemini::read,
         Stream::Opencode => opencode::read,
         Stream::Copilot => copilot::read,
+        Stream::Acp => acp::read,
         Stream::Aider => return aider::read(line),
         Stream::Text => {
             return vec![Event::Message {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::acp;
 use crate::agent::adapter::account::Account;
 use crate::agent::adapter::outcome;
 use crate::agent::arguments::{self, Placeholder};
@@ -19,7 +20,7 @@ use crate::domain::code::Code;
 use crate::domain::confinement::Confinement;
 use crate::domain::failure::Failure;
 use crate::domain::job::Ended;
-use crate::domain::profile::{Profile, Start, WorksIn};
+use crate::domain::profile::{Profile, Start, Stream, WorksIn};
 use crate::domain::spent::Spent;
 use crate::domain::trouble::Trouble;
 use crate::process::confine::Confine;
@@ -106,6 +107,11 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
     let form = schema.and_then(|schema| schema.native(&program.profile));
     let (form, schema) = form.unzip();
     let started = as_command(program, may_write, continues.is_some(), form, environment);
+    let started = if program.profile.stream == Stream::Acp {
+        talked_with(program, started, may_write, continues.is_some(), guard)
+    } else {
+        started
+    };
     let id = continues.map(|continued| continued.id);
     let besides = match besides(program, may_write, folder, tree, id, schema) {
         Ok(besides) => besides,
@@ -199,6 +205,23 @@ fn as_command(
         report: ReportChannel::Stdout,
         env: program.env.iter().chain(set).cloned().collect(),
         confine: false,
+    }
+}
+
+/// The same, for an agent that is talked with: what the guard starts is our client of its protocol.
+fn talked_with(
+    program: &ProfileAgent,
+    agent: CommandAgent,
+    may_write: bool,
+    continues: bool,
+    guard: &GuardProgram,
+) -> CommandAgent {
+    let (acp, model) = (&program.profile.acp, program.model.is_some());
+    let client = guard.path().to_string_lossy().into_owned();
+    CommandAgent {
+        args: acp::order::arguments(acp, may_write, model, continues, &agent.program, agent.args),
+        program: client,
+        ..agent
     }
 }
 

@@ -37,7 +37,8 @@ impl Versions {
         guard: &GuardProgram,
         stop: CancellationToken,
     ) -> Option<String> {
-        if agent.profile.stream == Stream::Claude || agent.profile.programs.is_empty() {
+        let tells = matches!(agent.profile.stream, Stream::Claude | Stream::Acp);
+        if tells || agent.profile.programs.is_empty() {
             return None;
         }
         let cell = {

@@ -22,6 +22,7 @@ use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
+use crate::domain::profile::Stream;
 use crate::git::object;
 use crate::init::{Project, Who, text};
 use crate::report::text::block;
@@ -133,6 +134,10 @@ fn found(environment: &Environment) -> Vec<String> {
     let here = |name: &&str| {
         let profile = profiles::embedded(name).ok().flatten();
         profile.is_some_and(|profile| {
+            // Another way to talk with a program that is named already, or one that nobody means alone.
+            if profile.stream == Stream::Acp {
+                return false;
+            }
             let programs = profile.programs.iter();
             programs
                 .into_iter()

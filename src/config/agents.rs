@@ -123,26 +123,27 @@ pub fn resolve(config: &Config, name: &str, world: &World<'_>) -> Result<Agent, 
             &format!("`agents.{name}.{key}` does not fit an agent of {kind}"),
         )
     };
-    let profile = match &entry.profile {
-        Some(profile) => Some(profile_of(config, name, profile)?),
-        None => None,
+    let profile = match (&entry.profile, entry.kind) {
+        (Some(profile), _) => Some(profile_of(config, name, profile)?),
+        (None, Some(Kind::Acp)) => Some(profile_of(config, name, profiles::ACP)?),
+        (None, Some(Kind::Command | Kind::Human) | None) => None,
     };
     let kind = match (entry.kind, &profile) {
-        (Some(Kind::Acp), _) => return Err(not_built(&format!("`kind: acp` of the agent {name}"))),
-        (Some(Kind::Command | Kind::Human), Some(_)) => return Err(misplaced("kind", "a profile")),
-        (None, Some((profile, _))) => {
-            let misfit = [
-                ("prompt", entry.prompt.is_some()),
-                ("output", entry.output.is_some()),
-                ("report", entry.report.is_some()),
-                ("remote", entry.remote),
-            ];
-            if let Some((key, _)) = misfit.into_iter().find(|(_, stated)| *stated) {
-                return Err(misplaced(key, "a profile"));
+        (Some(_), Some(_)) if entry.profile.is_some() => {
+            return Err(misplaced("kind", "a profile"));
+        }
+        (_, Some((profile, _))) => {
+            if let Some(key) = beside_a_profile(entry) {
+                let of = if entry.profile.is_some() {
+                    "a profile"
+                } else {
+                    "`kind: acp`"
+                };
+                return Err(misplaced(key, of));
             }
             AgentKind::Profile(Box::new(profiled(config, name, entry, profile, world)?))
         }
-        (None, None) => {
+        (None | Some(Kind::Acp), None) => {
             return Err(config.invalid(&path, &format!("the key `agents.{name}.kind` is missing")));
         }
         (Some(Kind::Human), None) => match &entry.command {
@@ -173,6 +174,18 @@ pub fn resolve(config: &Config, name: &str, world: &World<'_>) -> Result<Agent, 
         contract: contract(entry),
         definition: digest(name, entry, profile),
     })
+}
+
+/// A key of an entry that a known way of talking leaves nothing to say for.
+fn beside_a_profile(entry: &AgentEntry) -> Option<&'static str> {
+    let misfit = [
+        ("prompt", entry.prompt.is_some()),
+        ("output", entry.output.is_some()),
+        ("report", entry.report.is_some()),
+        ("remote", entry.remote),
+    ];
+    let mut misfit = misfit.into_iter();
+    misfit.find_map(|(key, stated)| stated.then_some(key))
 }
 
 /// Agents of one family share their blind spots.
@@ -244,7 +257,7 @@ fn profiled(
 ) -> Result<ProfileAgent, Failure> {
     let path = ["agents", name];
     let wrong = |what: String| Err(config.invalid(&path, &what));
-    if entry.model.is_some() && profile.model.is_empty() {
+    if entry.model.is_some() && !profile.takes_model() {
         return wrong(format!("the profile {} takes no model", profile.name));
     }
     if entry.effort.is_some() && profile.effort.is_empty() {

@@ -97,7 +97,7 @@ const AGENT: &[Key] = &[
     key(
         "kind",
         Shape::Choice(&["command", "human", "acp"]),
-        "What kind of agent it is; `acp` is not built yet.",
+        "What kind of agent it is: a program, a person, or a program that speaks the Agent Client Protocol.",
     ),
     key(
         "command",

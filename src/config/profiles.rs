@@ -5,8 +5,11 @@ use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::profile::Profile;
 
+/// The profile of any program that speaks the Agent Client Protocol: `kind: acp`.
+pub const ACP: &str = "acp";
+
 /// The profiles of this version, by name.
-const EMBEDDED: [(&str, &str); 8] = [
+const EMBEDDED: [(&str, &str); 15] = [
     ("claude", include_str!("../../profiles/claude.yaml")),
     ("codex", include_str!("../../profiles/codex.yaml")),
     ("gemini", include_str!("../../profiles/gemini.yaml")),
@@ -14,6 +17,19 @@ const EMBEDDED: [(&str, &str); 8] = [
     ("qwen", include_str!("../../profiles/qwen.yaml")),
     ("copilot", include_str!("../../profiles/copilot.yaml")),
     ("aider", include_str!("../../profiles/aider.yaml")),
+    ("claude-acp", include_str!("../../profiles/claude-acp.yaml")),
+    ("codex-acp", include_str!("../../profiles/codex-acp.yaml")),
+    ("gemini-acp", include_str!("../../profiles/gemini-acp.yaml")),
+    (
+        "opencode-acp",
+        include_str!("../../profiles/opencode-acp.yaml"),
+    ),
+    ("qwen-acp", include_str!("../../profiles/qwen-acp.yaml")),
+    (
+        "copilot-acp",
+        include_str!("../../profiles/copilot-acp.yaml"),
+    ),
+    (ACP, include_str!("../../profiles/acp.yaml")),
     ("generic", include_str!("../../profiles/generic.yaml")),
 ];
 

@@ -85,7 +85,7 @@ pub enum Kind {
     Command,
     /// A person.
     Human,
-    /// An agent that speaks ACP.
+    /// A program that speaks the Agent Client Protocol.
     Acp,
 }
 

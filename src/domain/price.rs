@@ -86,7 +86,12 @@ fn price_of<'p>(
 fn includes_cached(stream: Stream) -> bool {
     match stream {
         Stream::Codex | Stream::Gemini => true,
-        Stream::Claude | Stream::Opencode | Stream::Copilot | Stream::Aider | Stream::Text => false,
+        Stream::Claude
+        | Stream::Opencode
+        | Stream::Copilot
+        | Stream::Acp
+        | Stream::Aider
+        | Stream::Text => false,
     }
 }
 

@@ -60,6 +60,9 @@ pub struct Profile {
     /// How a session is continued.
     #[serde(default)]
     pub session: Sessions,
+    /// What it is told over the Agent Client Protocol, where it speaks that.
+    #[serde(default)]
+    pub acp: Acp,
     /// How it is told which form its answer must have; `None` where it can only be asked for it.
     #[serde(default)]
     pub structured: Option<Structured>,
@@ -116,6 +119,17 @@ impl KeysReach {
 }
 
 impl Profile {
+    /// Whether a model can be chosen.
+    #[must_use]
+    pub fn takes_model(&self) -> bool {
+        !self.model.is_empty() || self.acp.model_option.is_some()
+    }
+    /// Whether a session of it can be continued. By the protocol each agent says so itself; one that
+    /// cannot is given a new session, as where the old one is gone.
+    #[must_use]
+    pub fn continues_sessions(&self) -> bool {
+        !self.session.resume.is_empty() || self.stream == Stream::Acp
+    }
     /// What cannot be switched off, the reach of its keys among it.
     #[must_use]
     pub fn limits(&self) -> Vec<String> {
@@ -161,6 +175,22 @@ pub struct Sessions {
     /// What it counts on in a continued session, where others count anew.
     #[serde(default)]
     pub counts_on: Vec<Counted>,
+}
+
+/// What an agent that speaks the Agent Client Protocol is told in it, by its own names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Acp {
+    /// The mode in which it asks before it does anything, for reviewers and planners; `None` where it
+    /// starts in that.
+    #[serde(default)]
+    pub reader_mode: Option<String>,
+    /// The mode of a creator.
+    #[serde(default)]
+    pub writer_mode: Option<String>,
+    /// The option of a session that chooses the model.
+    #[serde(default)]
+    pub model_option: Option<String>,
 }
 
 /// Where a reader's program is started.
@@ -225,6 +255,8 @@ pub enum Stream {
     Opencode,
     /// `copilot --output-format json`.
     Copilot,
+    /// The Agent Client Protocol, which our own client speaks with it and takes down.
+    Acp,
     /// `aider`: plain text with a line of tokens at its end.
     Aider,
     /// Plain text: all of it is the answer, and only the exit code tells how it went.

@@ -91,7 +91,7 @@ impl State {
     fn can_resume(&self, job: &Job) -> bool {
         let agent = self.run.as_ref().and_then(|run| run.agent_of(job));
         agent.is_some_and(|agent| match &agent.kind {
-            AgentKind::Profile(program) => !program.profile.session.resume.is_empty(),
+            AgentKind::Profile(program) => program.profile.continues_sessions(),
             AgentKind::Command(_) | AgentKind::Checks | AgentKind::Human => false,
         })
     }

@@ -37,6 +37,10 @@ const SUCCEEDED: &[(&str, &str)] = &[
         "copilot",
         "env-seen no-allow session-id stdin-300k stdin-text text tool",
     ),
+    ("claude-acp", "reject tool"),
+    ("codex-acp", "permission permission-read-only reject tool"),
+    ("gemini-acp", "experimental-flag reject tool"),
+    ("opencode-acp", "permission reject tool"),
     ("aider", "edit message-file text"),
 ];
 

@@ -34,6 +34,13 @@ before; `run-loop log` says so.
 
 Its keys go to it alone, and their values are taken out of reports, messages and captured output.
 
+Profiles whose names end with `-acp` drive a program over the Agent Client Protocol: our client of it is
+what the job starts. It offers the agent neither files nor terminals. A permission that a reviewer or
+planner asks for is refused, one that a creator asks for is given once; the kind of an option decides,
+never its name. A turn that ends in another way than `end_turn`, a line that is no message, and an agent
+that goes before its turn ended are no answer. `kind: acp` with `command` in an entry of `agents:` is any
+other program that speaks it.
+
 `run-loop job submit --schema FILE` asks for one JSON value that fits a JSON Schema. Every agent is
 asked for it in words, one that can be told the schema is told; that the answer fits is checked by us
 either way. The first one that does not is asked for once more with the reason; after a second one the
@@ -80,15 +87,22 @@ fn row(page: &mut String, profile: &Profile, last: &Value) {
         Stream::Claude if profile.name == "claude" => ("yes", "yes"),
         Stream::Opencode => ("yes", "yes"),
         Stream::Codex | Stream::Claude | Stream::Gemini | Stream::Aider => ("yes", "no"),
-        Stream::Copilot | Stream::Text => ("no", "no"),
+        Stream::Acp if profile.name == "claude-acp" => ("yes", "yes"),
+        Stream::Acp if profile.name == "opencode-acp" => ("no", "yes"),
+        Stream::Acp if matches!(&*profile.name, "codex-acp" | "gemini-acp") => ("yes", "no"),
+        Stream::Copilot | Stream::Acp | Stream::Text => ("no", "no"),
     };
-    let roles = match last["programs"][&profile.name]["roles"].as_array() {
-        Some(roles) => roles
-            .iter()
-            .filter_map(Value::as_str)
-            .collect::<Vec<_>>()
-            .join(", "),
-        None => "no: recorded output alone".to_owned(),
+    let driven = [
+        ("reviewer", "passes"),
+        ("planner", "plans and refines"),
+        ("creator", "a correction"),
+    ];
+    let cases = cases(last, profile);
+    let roles = driven.iter().filter(|(_, case)| cases.contains(case));
+    let roles: Vec<&str> = roles.map(|(role, _)| *role).collect();
+    let roles = match &roles[..] {
+        [] => "no: recorded output alone".to_owned(),
+        roles => roles.join(", "),
     };
     let prompt = match profile.prompt {
         PromptChannel::Stdin => "standard input",
@@ -102,6 +116,29 @@ fn row(page: &mut String, profile: &Profile, last: &Value) {
         profile.tested.as_deref().unwrap_or("-"),
     )
     .unwrap();
+}
+
+/// What is told in the protocol, where that is how it is driven.
+fn acp(page: &mut String, profile: &Profile) {
+    let alone = match profile.reader_works_in {
+        WorksIn::Tree => "",
+        WorksIn::Own => ", as a creator",
+    };
+    writeln!(
+        page,
+        "- A session goes on{alone}, where it says that it can"
+    )
+    .unwrap();
+    let modes = [
+        ("Mode of a reviewer or planner", &profile.acp.reader_mode),
+        ("Mode of a creator", &profile.acp.writer_mode),
+        ("Option of the model", &profile.acp.model_option),
+    ];
+    for (what, set) in modes {
+        if let Some(set) = set {
+            writeln!(page, "- {what}: `{set}`").unwrap();
+        }
+    }
 }
 
 fn section(page: &mut String, profile: &Profile, last: &Value) {
@@ -142,6 +179,9 @@ fn section(page: &mut String, profile: &Profile, last: &Value) {
         code(&profile.effort)
     )
     .unwrap();
+    if profile.stream == Stream::Acp {
+        acp(page, profile);
+    }
     if !profile.session.resume.is_empty() {
         let alone = match profile.reader_works_in {
             WorksIn::Tree => "",
@@ -166,8 +206,18 @@ fn section(page: &mut String, profile: &Profile, last: &Value) {
     for line in &profile.limits() {
         writeln!(page, "- Cannot be switched off: {line}").unwrap();
     }
-    if let Some(cases) = last["programs"][&profile.name]["cases"].as_array() {
-        let cases: Vec<&str> = cases.iter().filter_map(Value::as_str).collect();
+    let cases = cases(last, profile);
+    if !cases.is_empty() {
         writeln!(page, "- Driven for real: {}", cases.join(", ")).unwrap();
     }
+}
+
+/// What passed with the real program, in the version that the profile says was tested.
+fn cases<'a>(last: &'a Value, profile: &Profile) -> Vec<&'a str> {
+    let program = &last["programs"][&profile.name];
+    let Some(cases) = program["cases"].as_array() else {
+        return Vec::new();
+    };
+    assert_eq!(program["version"].as_str(), profile.tested.as_deref());
+    cases.iter().filter_map(Value::as_str).collect()
 }

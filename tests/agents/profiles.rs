@@ -16,7 +16,21 @@ fn every_embedded_profile_reads() {
     assert_eq!(
         names,
         [
-            "claude", "codex", "gemini", "opencode", "qwen", "copilot", "aider", "generic"
+            "claude",
+            "codex",
+            "gemini",
+            "opencode",
+            "qwen",
+            "copilot",
+            "aider",
+            "claude-acp",
+            "codex-acp",
+            "gemini-acp",
+            "opencode-acp",
+            "qwen-acp",
+            "copilot-acp",
+            "acp",
+            "generic"
         ]
     );
     for name in names {
@@ -96,13 +110,19 @@ fn no_reader_may_write() {
         "workspace-write",
         "danger-full-access",
         "--dangerously-bypass-approvals-and-sandbox",
+        "agent",
+        "agent-full-access",
+        "auto",
+        "build",
         "Bash",
         "Edit",
         "Write",
     ];
     for name in profiles::names() {
         let profile = profile(name);
-        for argument in profile.always.args.iter().chain(&profile.reader.args) {
+        let mode = profile.acp.reader_mode.iter();
+        let words = profile.always.args.iter().chain(&profile.reader.args);
+        for argument in words.chain(mode) {
             let words: Vec<&str> = argument.split([',', '=']).collect();
             assert!(
                 !wide.iter().any(|wide| words.contains(wide)),

@@ -142,16 +142,16 @@ fn agents_that_cannot_run_are_found_before_anything_starts() {
         Code::AgentNotRunnable,
         "\"./bot\", a program inside the repository",
     );
-    for (agent, what) in [("far", "kind: acp"), ("grok:4", "grok:4")] {
-        refused(&format!("[{agent}]"), Code::NotBuilt, what);
-        refused(
-            &format!("[{agent}]"),
-            Code::NotBuilt,
-            "what works is `kind: command`",
-        );
+    for what in ["grok:4", "what works is `kind: command`"] {
+        refused("[\"grok:4\"]", Code::NotBuilt, what);
     }
     // A profile's program is looked for as any other.
-    for (agent, program) in [("deep", "codex"), ("claude:opus", "claude")] {
+    for (agent, program) in [
+        ("deep", "codex"),
+        ("claude:opus", "claude"),
+        ("gemini-acp", "gemini"),
+        ("far", "x"),
+    ] {
         let message = format!("{program} is in no folder of PATH");
         refused(&format!("[{agent}]"), Code::AgentNotRunnable, &message);
     }

@@ -17,6 +17,8 @@ pub struct Account {
     usage: Usage,
     /// The message that is being said, and whether the next piece begins another one.
     message: String,
+    /// Its name, where the program has names for messages.
+    named: Option<String>,
     closed: bool,
     /// Final messages, where the program's end events hold them.
     results: Vec<String>,
@@ -34,6 +36,12 @@ pub struct Told {
     pub message: String,
 }
 
+impl Told {
+    fn is_wordless(&self) -> bool {
+        self.trouble.is_none() && self.message.trim().is_empty()
+    }
+}
+
 impl Account {
     /// Nothing yet.
     #[must_use]
@@ -44,6 +52,7 @@ impl Account {
             directory: None,
             usage: Usage::default(),
             message: String::new(),
+            named: None,
             closed: true,
             results: Vec::new(),
             ended_well: None,
@@ -78,13 +87,12 @@ impl Account {
                 self.spent.model = model.or_else(|| self.spent.model.take());
                 self.spent.version = version.or_else(|| self.spent.version.take());
             }
+            Event::Version { version } => self.spent.version = Some(version),
             Event::Models { names } => self.spent.model = Some(names),
-            Event::Message { text, goes_on } => {
-                if self.closed || !goes_on {
-                    self.message.clear();
-                }
-                self.closed = false;
-                self.message.push_str(&text);
+            Event::Message { text, goes_on } => self.say(&text, goes_on, None),
+            Event::Piece { of, text } => {
+                let goes_on = self.named == of;
+                self.say(&text, goes_on, of);
             }
             Event::ToolStart { .. } | Event::ToolEnd { .. } => self.closed = true,
             Event::Denied { .. } => self.spent.denied += 1,
@@ -101,8 +109,14 @@ impl Account {
                 fatal,
             } => {
                 let told = Told { trouble, message };
-                if fatal {
-                    self.fatal.get_or_insert_with(|| told.clone());
+                // It gave up on what it told of before.
+                let before = self.last_error.take();
+                let told = before
+                    .filter(|_| fatal && told.is_wordless())
+                    .unwrap_or(told);
+                // The first one says why, if it says anything.
+                if fatal && self.fatal.as_ref().is_none_or(Told::is_wordless) {
+                    self.fatal = Some(told.clone());
                 }
                 self.last_error = Some(told);
             }
@@ -113,6 +127,16 @@ impl Account {
             Event::Reset { reset } => self.spent.reset = Some(reset),
             Event::Raw { .. } => {}
         }
+    }
+
+    /// Takes in what the model said: the rest of the message that is being said, or a new one.
+    fn say(&mut self, text: &str, goes_on: bool, named: Option<String>) {
+        if self.closed || !goes_on {
+            self.message.clear();
+        }
+        self.closed = false;
+        self.named = named;
+        self.message.push_str(text);
     }
 
     /// Whether the program said that it was done, and nothing that speaks against it. Plain text
@@ -126,6 +150,7 @@ impl Account {
             | Stream::Gemini
             | Stream::Opencode
             | Stream::Copilot
+            | Stream::Acp
             | Stream::Aider => self.ended_well == Some(true),
         };
         said && self.fatal.is_none()

@@ -1,0 +1,212 @@
+//! What our client of the Agent Client Protocol takes down (`agent::acp`): each message of the agent as
+//! it came, and what the client itself did.
+
+use serde_json::Value;
+
+use crate::agent::adapter::{Event, micro_usd, number, text, text_or_empty};
+use crate::domain::spent::Usage;
+use crate::domain::trouble::Trouble;
+
+/// Reads one line.
+pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
+    if let Some(message) = value.get("agent") {
+        said(message, events);
+    }
+    if let Some(id) = text(value, "/session/id") {
+        events.push(session(id, None));
+    }
+    if let Some(answer) = text(value, "/permission/answer")
+        && !answer.starts_with("allow")
+    {
+        events.push(Event::Denied {
+            name: text_or_empty(value, "/permission/title"),
+        });
+    }
+    if let Some(failed) = value.get("failed") {
+        let trouble = failed.get("trouble").cloned().unwrap_or_default();
+        events.push(Event::Error {
+            trouble: serde_json::from_value(trouble).ok(),
+            message: text(failed, "/message").unwrap_or_else(|| "it failed".to_owned()),
+            fatal: true,
+        });
+    }
+}
+
+/// What the agent said: the answer to a request of the client's, or what happens in the session.
+fn said(message: &Value, events: &mut Vec<Event>) {
+    if text_or_empty(message, "/method") == "session/update"
+        && let Some(update) = message.pointer("/params/update")
+    {
+        happened(update, events);
+    }
+    if let Some(error) = message.get("error").filter(|error| !error.is_null()) {
+        events.push(Event::Error {
+            trouble: trouble_of(error),
+            message: text(error, "/message").unwrap_or_else(|| error.to_string()),
+            fatal: true,
+        });
+    }
+    let Some(result) = message.get("result") else {
+        return;
+    };
+    if let Some(version) = text(result, "/agentInfo/version") {
+        events.push(Event::Version { version });
+    }
+    if let Some(id) = text(result, "/sessionId") {
+        events.push(session(id, model_of(result)));
+    }
+    if let Some(reason) = text(result, "/stopReason") {
+        ended(&reason, result, events);
+    }
+}
+
+fn session(id: String, model: Option<String>) -> Event {
+    Event::Session {
+        id,
+        model,
+        version: None,
+        directory: None,
+    }
+}
+
+/// The model of a new session.
+fn model_of(result: &Value) -> Option<String> {
+    let options = result.get("configOptions").and_then(Value::as_array);
+    let chosen = options.into_iter().flatten().find_map(|option| {
+        let is_model = text_or_empty(option, "/id") == "model";
+        text(option, "/currentValue").filter(|_| is_model)
+    });
+    chosen.or_else(|| text(result, "/models/currentModelId"))
+}
+
+/// The end of the turn. What is no end is none: a turn that was refused, cut off or cancelled has no
+/// answer, whatever was said in it.
+fn ended(reason: &str, result: &Value, events: &mut Vec<Event>) {
+    if let Some(usage) = used(result) {
+        events.push(Event::Used { usage, more: false });
+    }
+    let models = result.pointer("/_meta/quota/model_usage");
+    let models = models.and_then(Value::as_array).into_iter().flatten();
+    let names: Vec<String> = models.filter_map(|one| text(one, "/model")).collect();
+    if !names.is_empty() {
+        events.push(Event::Models {
+            names: names.join(", "),
+        });
+    }
+    let trouble = match reason {
+        "end_turn" => None,
+        "cancelled" => Some(Trouble::Aborted),
+        "refusal" => Some(Trouble::Request),
+        "max_tokens" | "max_turn_requests" => Some(Trouble::Limit),
+        _ => Some(Trouble::Unfinished),
+    };
+    if trouble.is_some() {
+        events.push(Event::Error {
+            trouble,
+            message: format!("its turn ended with {reason}"),
+            fatal: true,
+        });
+    }
+    events.push(Event::Result {
+        success: trouble.is_none(),
+        text: None,
+    });
+}
+
+/// The tokens of the turn. The protocol's own count is of the turn with one agent, of its last step
+/// with another and of the session by its text: only what an agent tells beside it is believed.
+fn used(result: &Value) -> Option<Usage> {
+    let count = result.pointer("/_meta/quota/token_count")?;
+    let of = |names: [&str; 2]| {
+        let mut names = names.iter();
+        names.find_map(|name| number(count, &format!("/{name}")))
+    };
+    Some(Usage {
+        input: of(["inputTokens", "input_tokens"]),
+        output: of(["outputTokens", "output_tokens"]),
+        cached: of(["cachedInputTokens", "cached_input_tokens"]),
+        cache_write: of(["cachedWriteTokens", "cacheWriteInputTokens"]),
+        reasoning: of(["reasoningOutputTokens", "thoughtTokens"]),
+    })
+}
+
+fn happened(update: &Value, events: &mut Vec<Event>) {
+    match text_or_empty(update, "/sessionUpdate").as_str() {
+        "agent_message_chunk" => {
+            if let Some(said) = text(update, "/content/text") {
+                events.push(Event::Piece {
+                    of: text(update, "/messageId"),
+                    text: said,
+                });
+            }
+        }
+        "tool_call" => {
+            let detail = ["command", "file_path", "filePath", "path", "pattern"]
+                .iter()
+                .find_map(|key| text(update, &format!("/rawInput/{key}")));
+            events.push(Event::ToolStart {
+                name: text_or_empty(update, "/title"),
+                detail: detail.unwrap_or_default(),
+            });
+        }
+        "tool_call_update" => match text_or_empty(update, "/status").as_str() {
+            "completed" => events.push(Event::ToolEnd { failed: false }),
+            "failed" => events.push(Event::ToolEnd { failed: true }),
+            _ => {}
+        },
+        "usage_update" if text_or_empty(update, "/cost/currency") == "USD" => {
+            if let Some(micro_usd) = micro_usd(update, "/cost/amount") {
+                events.push(Event::Cost {
+                    micro_usd,
+                    more: false,
+                });
+            }
+        }
+        "session_info_update" => codex(update, events),
+        _ => {}
+    }
+}
+
+/// What codex-acp tells beside the protocol: a turn that gave up ends as if it were done, with the
+/// error as the agent's message.
+fn codex(update: &Value, events: &mut Vec<Event>) {
+    if let Some(error) = update.pointer("/_meta/codex/error") {
+        let info = error.get("codexErrorInfo").and_then(Value::as_object);
+        let status =
+            info.and_then(|info| info.values().find_map(|one| number(one, "/httpStatusCode")));
+        let words = ["/message", "/additionalDetails"].map(|place| text(error, place));
+        let words: Vec<String> = words.into_iter().flatten().collect();
+        let tries_again = error.get("willRetry").and_then(Value::as_bool);
+        events.push(Event::Error {
+            trouble: status.map(Trouble::of_status),
+            message: words.join(": "),
+            fatal: tries_again == Some(false),
+        });
+    }
+    if text_or_empty(update, "/_meta/codex/threadStatus/type") == "systemError" {
+        events.push(Event::Error {
+            trouble: None,
+            message: String::new(),
+            fatal: true,
+        });
+    }
+}
+
+/// What an error of JSON-RPC means: some agents put the status of their provider into its code.
+fn trouble_of(error: &Value) -> Option<Trouble> {
+    let kind = text_or_empty(error, "/data/errorKind");
+    match error.get("code").and_then(Value::as_i64)? {
+        status @ 400..=599 => u64::try_from(status).ok().map(Trouble::of_status),
+        -32000 => Some(Trouble::Auth),
+        -32002 => Some(Trouble::Session),
+        -32602..=-32600 => Some(Trouble::Usage),
+        _ => match kind.as_str() {
+            "rate_limit" => Some(Trouble::RateLimit),
+            "authentication_failed" => Some(Trouble::Auth),
+            "billing_error" => Some(Trouble::Quota),
+            "overloaded" => Some(Trouble::Overloaded),
+            "server_error" => Some(Trouble::Server),
+            _ => None,
+        },
+    }
+}

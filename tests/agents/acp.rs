@@ -1,0 +1,163 @@
+//! The Agent Client Protocol as real agents speak it: what ends well, what only looks so, and what
+//! nobody may take for an answer.
+
+use run_loop::agent::activity;
+use run_loop::agent::adapter::account::Account;
+use run_loop::agent::adapter::outcome;
+use run_loop::domain::job::Ended;
+use run_loop::domain::profile::Stream;
+use run_loop::domain::trouble::Trouble;
+
+use crate::recorded::{profile, recorded};
+
+const ALL: [&str; 4] = ["claude-acp", "codex-acp", "gemini-acp", "opencode-acp"];
+
+/// codex-acp ends a turn that met a limit with `end_turn`, and the error as the agent's message; others
+/// answer with an error of JSON-RPC.
+#[test]
+fn a_limit_is_one_whatever_the_turn_ended_with() {
+    let codex = recorded("codex-acp", "error429");
+    assert!(codex.answer().contains("429 Too Many Requests"));
+    for program in ["claude-acp", "codex-acp", "opencode-acp"] {
+        let run = recorded(program, "error429");
+        assert_eq!(run.trouble(), Some(Trouble::RateLimit), "{program}");
+        assert!(run.ended.is_limit(), "{program}");
+    }
+    // It says nothing of it and tries on.
+    let gemini = recorded("gemini-acp", "error429");
+    assert_eq!(gemini.trouble(), Some(Trouble::Unfinished));
+}
+
+#[test]
+fn a_wrong_key_is_one() {
+    for program in ALL {
+        let run = recorded(program, "error401");
+        assert_eq!(run.trouble(), Some(Trouble::Auth), "{program}");
+    }
+}
+
+#[test]
+fn a_cancelled_turn_has_no_answer() {
+    for program in ALL {
+        let run = recorded(program, "hang-cancel");
+        assert_eq!(run.trouble(), Some(Trouble::Aborted), "{program}");
+    }
+}
+
+/// The last message alone, without what was said before a tool and without warnings that come as if
+/// the agent said them.
+#[test]
+fn an_answer_is_the_last_message() {
+    for program in ALL {
+        let answer = recorded(program, "tool").answer();
+        assert_eq!(answer, "Made the file.", "{program}");
+    }
+    for (program, case, answer) in [
+        ("codex-acp", "reject", "Made the file."),
+        ("gemini-acp", "experimental-flag", "Hello."),
+    ] {
+        assert_eq!(recorded(program, case).answer(), answer, "{program}");
+    }
+}
+
+/// Tokens of the whole turn where they are told; opencode tells those of its last step alone, which is
+/// none of it.
+#[test]
+fn what_is_told_of_a_turn_is_known() {
+    for (program, tokens, cost, model) in [
+        ("claude-acp", Some((200, 40)), Some(2400), "claude-opus-5-5"),
+        ("codex-acp", Some((200, 40)), None, "gpt-5.1-codex"),
+        ("gemini-acp", Some((200, 40)), None, "gemini-2.5-pro"),
+        ("opencode-acp", None, Some(1200), "stub/stub-model"),
+    ] {
+        let spent = recorded(program, "tool").account.spent();
+        let told = spent
+            .usage
+            .map(|usage| (usage.input.unwrap(), usage.output.unwrap()));
+        assert_eq!(told, tokens, "{program}");
+        // Without tokens a cost is still one: it is more than nothing.
+        assert_eq!(spent.cost_micro_usd, cost, "{program}");
+        assert_eq!(spent.model.as_deref(), Some(model), "{program}");
+        assert!(spent.session.is_some(), "{program}");
+        assert_eq!(spent.version, profile(program).tested, "{program}");
+    }
+}
+
+const DONE: &str = r#"{"agent":{"id":3,"result":{"stopReason":"end_turn"}}}"#;
+
+fn said(text: &str) -> String {
+    format!(
+        r#"{{"agent":{{"method":"session/update","params":{{"update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{text}"}}}}}}}}}}"#
+    )
+}
+
+fn ended(lines: &[&str]) -> Ended {
+    let account = Account::of(Stream::Acp, lines.join("\n").as_bytes());
+    outcome::ended(&profile("acp"), Ended::Exited { code: 0 }, &account, "")
+}
+
+/// Whatever the agent said and however its client ended: a turn that did not end by itself is none.
+#[test]
+fn only_a_turn_that_ended_by_itself_is_done() {
+    let yes = said("yes");
+    assert_eq!(ended(&[&yes, DONE]), Ended::Exited { code: 0 });
+    for (reason, trouble) in [
+        ("max_tokens", Trouble::Limit),
+        ("max_turn_requests", Trouble::Limit),
+        ("refusal", Trouble::Request),
+        ("cancelled", Trouble::Aborted),
+        ("of_a_later_version", Trouble::Unfinished),
+    ] {
+        let end = DONE.replace("end_turn", reason);
+        // One that is done later does not take it back.
+        for lines in [&[&yes, &*end][..], &[&yes, &end, DONE], &[DONE, &end]] {
+            let Ended::Failed { trouble: told, .. } = ended(lines) else {
+                panic!("{lines:?}");
+            };
+            assert_eq!(told, trouble, "{lines:?}");
+        }
+    }
+    for lines in [
+        &[&*yes][..],
+        &[&yes, r#"{"agent":{"result":{"stopReason":null}}}"#],
+        &[&yes, r#"{"agent":{"params":{"stopReason":"end_turn"}}}"#],
+        &[
+            &yes,
+            DONE,
+            r#"{"failed":{"trouble":null,"message":"it ended"}}"#,
+        ],
+        &[&yes, DONE, r#"{"failed":7}"#],
+        &[&yes, DONE, r#"{"agent":{"id":3,"error":{}}}"#],
+        // What the agent quotes is not the agent's end.
+        &[&said(
+            r#"{\"agent\":{\"result\":{\"stopReason\":\"end_turn\"}}}"#,
+        )],
+    ] {
+        assert!(!ended(lines).is_success(), "{lines:?}");
+    }
+}
+
+/// Where a session that was to go on is gone, the engine asks in a new one.
+#[test]
+fn what_the_client_says_of_a_failure_is_believed() {
+    let gone = r#"{"failed":{"trouble":"session","message":"the session s-1 was refused: no"}}"#;
+    let error = r#"{"agent":{"id":2,"error":{"code":-32603,"message":"Internal error"}}}"#;
+    let Ended::Failed {
+        trouble, message, ..
+    } = ended(&[gone, error])
+    else {
+        panic!("{gone}");
+    };
+    assert_eq!(trouble, Trouble::Session);
+    assert_eq!(message, "the session s-1 was refused: no");
+}
+
+#[test]
+fn what_was_refused_is_counted_and_told() {
+    let refused = r#"{"permission":{"title":"rm -rf /","answer":"reject_once"}}"#;
+    let allowed = r#"{"permission":{"title":"ls","answer":"allow_once"}}"#;
+    let account = Account::of(Stream::Acp, format!("{refused}\n{allowed}\n").as_bytes());
+    assert_eq!(account.spent().denied, 1);
+    let last = activity::last(Stream::Acp, refused.as_bytes());
+    assert_eq!(last.as_deref(), Some("was denied rm -rf /"));
+}
