@@ -1,6 +1,7 @@
 //! `run-loop agents`: the known programs, which of them are here, and what is known of them.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::json;
@@ -66,54 +67,54 @@ pub(super) fn known(environment: &Environment) -> Result<Vec<KnownAgent>, Failur
         .build()
         .map_err(|error| Failure::new(Code::Internal, format!("no runtime: {error}")))?;
     runtime.block_on(async {
-        // Side by side: some of them take seconds to start.
-        let asked: Vec<_> = all
-            .into_iter()
-            .map(|(profile, replaced)| {
+        // Side by side: some of them take seconds to start. One program of several profiles is asked once.
+        let mut asked = BTreeMap::new();
+        for (profile, _) in &all {
+            let Some(program) = program_of(profile, environment) else {
+                continue;
+            };
+            let question = (program, profile.version.clone());
+            asked.entry(question).or_insert_with_key(|(program, _)| {
+                let (program, profile) = (program.clone(), profile.clone());
                 let environment = environment.clone();
-                tokio::spawn(async move { found(&profile, replaced, &environment).await })
-            })
-            .collect();
-        let mut agents = Vec::new();
-        for one in asked {
-            let agent = one.await.map_err(|error| {
+                tokio::spawn(async move { version_of(&program, &profile, &environment).await })
+            });
+        }
+        let mut told = BTreeMap::new();
+        for (question, answer) in asked {
+            let version = answer.await.map_err(|error| {
                 Failure::new(Code::Internal, format!("a program was not asked: {error}"))
             })?;
-            agents.push(agent);
+            told.insert(question, version);
         }
-        Ok(agents)
+        let confines = landlock_version().is_some();
+        let agents = all.iter().map(|(profile, replaced)| {
+            let program = program_of(profile, environment);
+            let question = program
+                .clone()
+                .map(|program| (program, profile.version.clone()));
+            let version = question.and_then(|question| told.get(&question).cloned().flatten());
+            let program = program.map(|path| path.display().to_string());
+            KnownAgent::new(profile, *replaced, program, version, confines)
+        });
+        Ok(agents.collect())
     })
 }
 
-async fn found(profile: &Profile, replaced: bool, environment: &Environment) -> KnownAgent {
+/// The program of a profile on this machine.
+fn program_of(profile: &Profile, environment: &Environment) -> Option<PathBuf> {
     let mut programs = profile.programs.iter();
     let launcher =
-        programs.find_map(|name| find::program(name, environment.path(), Path::new("/")).ok());
-    let native = launcher
-        .as_ref()
-        .and_then(|launcher| native_beside(launcher, &profile.native));
-    let program = native.or(launcher);
-    let version = match &program {
-        Some(program) => {
-            let (ours, guard) = (environment.variables(), GuardProgram::own());
-            version::ask(
-                program,
-                profile,
-                ours,
-                &guard,
-                LIMIT,
-                CancellationToken::new(),
-            )
-            .await
-        }
-        None => None,
-    };
-    let program = program.map(|path| path.display().to_string());
-    KnownAgent::new(
-        profile,
-        replaced,
-        program,
-        version,
-        landlock_version().is_some(),
-    )
+        programs.find_map(|name| find::program(name, environment.path(), Path::new("/")).ok())?;
+    Some(native_beside(&launcher, &profile.native).unwrap_or(launcher))
+}
+
+async fn version_of(
+    program: &Path,
+    profile: &Profile,
+    environment: &Environment,
+) -> Option<String> {
+    let (ours, guard) = (environment.variables(), GuardProgram::own());
+    let stop = CancellationToken::new();
+    version::ask(program, profile, ours, &guard, LIMIT, stop).await
 }
