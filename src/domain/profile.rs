@@ -128,7 +128,8 @@ impl Profile {
     /// cannot is given a new session, as where the old one is gone.
     #[must_use]
     pub fn continues_sessions(&self) -> bool {
-        !self.session.resume.is_empty() || self.stream == Stream::Acp
+        let by_protocol = self.stream == Stream::Acp && !self.acp.forgets;
+        by_protocol || !self.session.resume.is_empty()
     }
     /// What cannot be switched off, the reach of its keys among it.
     #[must_use]
@@ -191,6 +192,9 @@ pub struct Acp {
     /// The option of a session that chooses the model.
     #[serde(default)]
     pub model_option: Option<String>,
+    /// Whether its sessions cannot be continued, although it says that they can.
+    #[serde(default)]
+    pub forgets: bool,
 }
 
 /// Where a reader's program is started.

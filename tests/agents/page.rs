@@ -124,11 +124,13 @@ fn acp(page: &mut String, profile: &Profile) {
         WorksIn::Tree => "",
         WorksIn::Own => ", as a creator",
     };
-    writeln!(
-        page,
-        "- A session goes on{alone}, where it says that it can"
-    )
-    .unwrap();
+    if profile.continues_sessions() {
+        writeln!(
+            page,
+            "- A session goes on{alone}, where it says that it can"
+        )
+        .unwrap();
+    }
     let modes = [
         ("Mode of a reviewer or planner", &profile.acp.reader_mode),
         ("Mode of a creator", &profile.acp.writer_mode),

@@ -31,6 +31,8 @@ pub fn main(argv: &[OsString]) -> ExitCode {
     let Some(order) = Order::parse(argv.get(2..).unwrap_or_default()) else {
         return ExitCode::from(2);
     };
+    // For people who look at processes; it has no say.
+    drop(fs_err::write("/proc/self/comm", "run-loop-acp"));
     let mut record = Record::default();
     let code = match run(&order, &mut record) {
         Ok(code) => code,

@@ -103,6 +103,7 @@ mod tests {
             reader_mode: Some("ask".to_owned()),
             writer_mode: None,
             model_option: Some("model".to_owned()),
+            forgets: false,
         };
         let ordered = |may_write, model, continues| {
             let args = vec!["--acp".to_owned(), "--".to_owned()];
