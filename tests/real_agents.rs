@@ -21,6 +21,8 @@ mod model;
 mod planner;
 #[path = "real_agents/program.rs"]
 mod program;
+#[path = "real_agents/record.rs"]
+mod record;
 #[path = "real_agents/review.rs"]
 mod review;
 #[path = "real_agents/scripted.rs"]

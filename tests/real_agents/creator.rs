@@ -39,7 +39,7 @@ fn is_ended_with_its_tool(program: Program) {
 }
 
 /// A program that gives up has written nothing that anybody may take for its work.
-fn that_fails_ends_the_run(program: Program) {
+fn fails_as_a_creator(program: Program) {
     let bench = scripted::reviewer(Bench::new(), "never.txt").ready();
     let replies = json!([
         program.writing("{tree}/first.txt"),
@@ -59,4 +59,4 @@ fn that_fails_ends_the_run(program: Program) {
     assert_eq!(trial.bench.promoted(), Vec::<String>::new());
 }
 
-each!(is_ended_with_its_tool, that_fails_ends_the_run);
+each!(is_ended_with_its_tool, fails_as_a_creator);

@@ -9,8 +9,8 @@ use crate::support::bench::Bench;
 /// on a busy machine.
 fn seconds(program: Program) -> u32 {
     match program {
-        Program::Claude | Program::Codex | Program::Gemini => 12,
-        Program::Opencode => 40,
+        Program::Claude | Program::Codex | Program::Gemini | Program::GeminiAcp => 12,
+        Program::Opencode | Program::OpencodeAcp => 40,
     }
 }
 
@@ -30,7 +30,11 @@ fn a_wrong_key(program: Program) {
     // claude tries a refused key again for minutes: our clock ends it.
     let wanted = match program {
         Program::Claude => "budget",
-        Program::Codex | Program::Gemini | Program::Opencode => "no valid key or login",
+        Program::Codex
+        | Program::Gemini
+        | Program::Opencode
+        | Program::GeminiAcp
+        | Program::OpencodeAcp => "no valid key or login",
     };
     assert!(said.contains(wanted), "{said}");
 }

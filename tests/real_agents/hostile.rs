@@ -141,7 +141,10 @@ fn nothing_is_obeyed(program: Program) {
         .into_iter()
         .filter(|text| text.contains(WORD))
         // What its profile says that it cannot switch off.
-        .filter(|text| program != Program::Gemini || !text.contains("/GEMINI.md ---"))
+        .filter(|text| {
+            let reads_them = matches!(program, Program::Gemini | Program::GeminiAcp);
+            !reads_them || !text.contains("/GEMINI.md ---")
+        })
         .collect();
     assert_eq!(obeyed, Vec::<String>::new());
     ran.ends(0);

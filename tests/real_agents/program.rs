@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::model::Model;
+use crate::record;
 use crate::support::bench::{Bench, Ran};
 use crate::support::skipped;
 
@@ -18,6 +19,10 @@ pub(crate) enum Program {
     Claude,
     Gemini,
     Opencode,
+    /// Gemini over the Agent Client Protocol.
+    GeminiAcp,
+    /// opencode over the Agent Client Protocol.
+    OpencodeAcp,
 }
 
 /// The programs' home, a repository, and a model.
@@ -56,7 +61,14 @@ impl Program {
             Self::Claude => "claude",
             Self::Gemini => "gemini:gemini-2.5-pro",
             Self::Opencode => "opencode:stub/stub-model",
+            Self::GeminiAcp => "gemini-acp:gemini-2.5-pro",
+            Self::OpencodeAcp => "opencode-acp:stub/stub-model",
         }
+    }
+    /// The name of its profile.
+    pub(crate) fn profile(self) -> &'static str {
+        let agent = self.agent();
+        agent.split_once(':').map_or(agent, |(profile, _)| profile)
     }
     /// The name of its slot.
     pub(crate) fn slot(self) -> &'static str {
@@ -65,13 +77,15 @@ impl Program {
             Self::Claude => "claude",
             Self::Gemini => "gemini-gemini-2.5-pro",
             Self::Opencode => "opencode-stub-stub-model",
+            Self::GeminiAcp => "gemini-acp-gemini-2.5-pro",
+            Self::OpencodeAcp => "opencode-acp-stub-stub-model",
         }
     }
     /// Seconds in which it has begun to work, on a machine that is not busy.
     pub(crate) fn starts_within(self) -> u32 {
         match self {
-            Self::Codex | Self::Claude | Self::Gemini => 8,
-            Self::Opencode => 16,
+            Self::Codex | Self::Claude | Self::Gemini | Self::GeminiAcp => 8,
+            Self::Opencode | Self::OpencodeAcp => 16,
         }
     }
     /// The version that is installed.
@@ -79,8 +93,8 @@ impl Program {
         let package = match self {
             Self::Codex => "@openai/codex",
             Self::Claude => "@anthropic-ai/claude-code",
-            Self::Gemini => "@google/gemini-cli",
-            Self::Opencode => "opencode-ai",
+            Self::Gemini | Self::GeminiAcp => "@google/gemini-cli",
+            Self::Opencode | Self::OpencodeAcp => "opencode-ai",
         };
         let pinned: Value = serde_json::from_str(include_str!("package.json")).unwrap();
         pinned["dependencies"][package].clone()
@@ -90,8 +104,8 @@ impl Program {
         match self {
             Self::Codex => "responses",
             Self::Claude => "messages",
-            Self::Gemini => "gemini",
-            Self::Opencode => "chat",
+            Self::Gemini | Self::GeminiAcp => "gemini",
+            Self::Opencode | Self::OpencodeAcp => "chat",
         }
     }
     /// A call of its own tool that writes a file.
@@ -100,11 +114,13 @@ impl Program {
         match self {
             Self::Codex => json!({"shell": format!("echo written > '{path}'")}),
             Self::Claude => call("Write", json!({"file_path": path, "content": "written\n"})),
-            Self::Gemini => call(
+            Self::Gemini | Self::GeminiAcp => call(
                 "write_file",
                 json!({"file_path": path, "content": "written\n"}),
             ),
-            Self::Opencode => call("write", json!({"filePath": path, "content": "written\n"})),
+            Self::Opencode | Self::OpencodeAcp => {
+                call("write", json!({"filePath": path, "content": "written\n"}))
+            }
         }
     }
     /// A call of its own tool that reads a file.
@@ -113,8 +129,8 @@ impl Program {
         match self {
             Self::Codex => json!({"shell": format!("cat '{path}'")}),
             Self::Claude => call("Read", json!({"file_path": path})),
-            Self::Gemini => call("read_file", json!({"file_path": path})),
-            Self::Opencode => call("read", json!({"filePath": path})),
+            Self::Gemini | Self::GeminiAcp => call("read_file", json!({"file_path": path})),
+            Self::Opencode | Self::OpencodeAcp => call("read", json!({"filePath": path})),
         }
     }
 }
@@ -124,6 +140,7 @@ impl Trial {
     /// aside; `None` where the programs are not here.
     pub(crate) fn new(bench: Bench, replies: &Value) -> Option<Self> {
         let installed = installed()?;
+        record::drives();
         // Titles and the like are asked for without our prompt, which ends with this.
         let script = json!({
             "rules": [
@@ -212,6 +229,7 @@ impl Trial {
             .output()
             .unwrap();
         let ran = Ran::of(&output);
+        record::tell_slow(&ran.stderr);
         assert!(
             !ran.stdout.contains(KEY) && !ran.stderr.contains(KEY),
             "{ran:?}"
@@ -225,14 +243,23 @@ macro_rules! each {
     ($($case:ident),+) => {$(
         mod $case {
             use crate::program::Program;
+            use crate::record::passed;
             #[test]
-            fn codex() { super::$case(Program::Codex); }
+            fn codex() { of(Program::Codex); }
             #[test]
-            fn claude() { super::$case(Program::Claude); }
+            fn claude() { of(Program::Claude); }
             #[test]
-            fn gemini() { super::$case(Program::Gemini); }
+            fn gemini() { of(Program::Gemini); }
             #[test]
-            fn opencode() { super::$case(Program::Opencode); }
+            fn opencode() { of(Program::Opencode); }
+            #[test]
+            fn gemini_acp() { of(Program::GeminiAcp); }
+            #[test]
+            fn opencode_acp() { of(Program::OpencodeAcp); }
+            fn of(program: Program) {
+                super::$case(program);
+                passed(program, stringify!($case));
+            }
         }
     )+};
 }

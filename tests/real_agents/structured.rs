@@ -13,7 +13,11 @@ fn answer(program: Program, count: &Value) -> Value {
     match program {
         // A tool of its own: it calls none of ours.
         Program::Claude => json!({"tool": {"name": "StructuredOutput", "args": value}}),
-        Program::Codex | Program::Gemini | Program::Opencode => json!({"text": value.to_string()}),
+        Program::Codex
+        | Program::Gemini
+        | Program::Opencode
+        | Program::GeminiAcp
+        | Program::OpencodeAcp => json!({"text": value.to_string()}),
     }
 }
 
@@ -56,7 +60,7 @@ fn an_answer_in_a_form(program: Program) {
     let told = match program {
         Program::Codex => trial.model.requests_with("json_schema"),
         Program::Claude => trial.model.requests_with("StructuredOutput"),
-        Program::Gemini | Program::Opencode => return,
+        Program::Gemini | Program::Opencode | Program::GeminiAcp | Program::OpencodeAcp => return,
     };
     assert!(told > 0, "it was not told");
 }

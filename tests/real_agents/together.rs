@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use crate::program::{Program, Trial};
+use crate::record::passed;
 use crate::support::bench::Bench;
 
 const PLAN: &str = "# Plan one\n\n## Acceptance\n\n1. Two files are there.";
@@ -69,6 +70,9 @@ fn whole_loop(planner: Program, creator: Program, reviewer: Program) {
     trial.bench.repo.git(&["add", "first.txt", "second.txt"]);
     trial.bench.repo.git(&["commit", "-q", "-m", "as approved"]);
     trial.bench.gate().ends(0);
+    for program in [planner, creator, reviewer] {
+        passed(program, "a_whole_loop_with_others");
+    }
 }
 
 #[test]

@@ -1,0 +1,89 @@
+//! What passed in a real run, which `docs/agents.md` tells: written by that run alone.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::program::Program;
+
+/// The folder of this run, where `.ci/real-agents` says so.
+fn folder() -> Option<PathBuf> {
+    std::env::var_os("RUN_LOOP_REAL_AGENTS_RUN").map(PathBuf::from)
+}
+
+/// Adds a line to a file of this run; several tests do so at once.
+fn add(name: &str, line: &str) {
+    let Some(folder) = folder() else {
+        return;
+    };
+    let mut file = std::fs::OpenOptions::new();
+    let mut file = file
+        .create(true)
+        .append(true)
+        .open(folder.join(name))
+        .unwrap();
+    file.write_all(format!("{line}\n").as_bytes()).unwrap();
+}
+
+thread_local! {
+    /// Whether the test of this thread drove a program: some have nothing to try with some.
+    static DROVE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A program is driven in this test.
+pub(crate) fn drives() {
+    DROVE.set(true);
+}
+
+/// A case of a program passed; for those that went through to their end.
+pub(crate) fn passed(program: Program, case: &str) {
+    if !DROVE.get() {
+        return;
+    }
+    let profile = program.profile();
+    let version = program.version();
+    let line = json!({"profile": profile, "version": version, "case": case.replace('_', " ")});
+    add("passed", &line.to_string());
+}
+
+/// The test met the end of a job's budget: where nothing else is wrong, the machine was too slow for it.
+pub(crate) fn tell_slow(stderr: &str) {
+    if stderr.contains("budget") {
+        let thread = std::thread::current();
+        add("slow", thread.name().unwrap_or_default());
+    }
+}
+
+/// The whole of a real run stands in `last-run.json`. After a change that is meant, or another version:
+/// `RUN_LOOP_BLESS=1 .ci/real-agents`, and then the page of `tests/agents.rs`.
+#[test]
+fn the_last_run_is_written_down() {
+    let folder = folder().filter(|folder| folder.join("whole").exists());
+    let Some(folder) = folder else {
+        return;
+    };
+    let mut programs: BTreeMap<String, (Value, BTreeSet<String>)> = BTreeMap::new();
+    for line in std::fs::read_to_string(folder.join("passed"))
+        .unwrap()
+        .lines()
+    {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let text = |key: &str| line[key].as_str().unwrap().to_owned();
+        let program = programs.entry(text("profile")).or_default();
+        program.0 = line["version"].clone();
+        program.1.insert(text("case"));
+    }
+    let told: BTreeMap<_, _> = programs
+        .into_iter()
+        .map(|(profile, (version, cases))| (profile, json!({"version": version, "cases": cases})))
+        .collect();
+    let told = serde_json::to_string_pretty(&json!({"programs": told})).unwrap() + "\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real_agents/last-run.json");
+    if std::env::var_os("RUN_LOOP_BLESS").is_some() {
+        std::fs::write(&path, &told).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), told);
+}
