@@ -69,20 +69,29 @@ impl Common {
         {
             return Ok(Arc::clone(content));
         }
-        let listing = ["ls-tree", "-r", "-z", "--full-tree", tree.as_str()];
-        let listing = git.run_on(store.git_dir(), listing)?;
-        let content = Content::parse(&listing).map(Arc::new).ok_or_else(|| {
-            Error::Doubt(format!(
-                "the tree {tree} has an entry of a kind or name that git does not check out"
-            ))
-        })?;
-        // Git lists what it finds under the trees' ids.
-        if content.id(ObjectFormat::of(tree)) != raw(tree) {
-            return Err(git::Error::NotGenuine { oid: tree.clone() }.into());
-        }
+        let content = match self.changed(git, store, tree)? {
+            Some(content) => content,
+            None => listed(git, store, tree)?,
+        };
+        let content = Arc::new(content);
         let blobs = Arc::new(Blobs::new(&store.temporary())?);
         self.content = Some((tree.clone(), Arc::clone(&content), blobs));
         Ok(content)
+    }
+
+    /// What a tree holds, by what changed from the last one: there are few changes, and many files.
+    /// `None` where there is no last one, or what comes of it is not the tree.
+    fn changed(
+        &self,
+        git: &Git,
+        store: &ReviewStore,
+        tree: &Oid,
+    ) -> Result<Option<Content>, Error> {
+        let Some((last, content, _)) = &self.content else {
+            return Ok(None);
+        };
+        let changes = git::changes::between(git, store, last, tree)?;
+        Ok(content.changed(&changes).filter(|it| is_of(it, tree)))
     }
 
     /// The blobs that slots at a tree lacked so far; of another tree than the last, none.
@@ -92,4 +101,25 @@ impl Common {
             Some(_) | None => Ok(Arc::new(Blobs::new(&store.temporary())?)),
         }
     }
+}
+
+/// What a tree holds, as git lists it.
+fn listed(git: &Git, store: &ReviewStore, tree: &Oid) -> Result<Content, Error> {
+    let listing = ["ls-tree", "-r", "-z", "--full-tree", tree.as_str()];
+    let listing = git.run_on(store.git_dir(), listing)?;
+    let content = Content::parse(&listing).ok_or_else(|| {
+        Error::Doubt(format!(
+            "the tree {tree} has an entry of a kind or name that git does not check out"
+        ))
+    })?;
+    if is_of(&content, tree) {
+        Ok(content)
+    } else {
+        Err(git::Error::NotGenuine { oid: tree.clone() }.into())
+    }
+}
+
+/// Whether it is the content of a tree: git says what it finds under the trees' ids.
+fn is_of(content: &Content, tree: &Oid) -> bool {
+    content.id(ObjectFormat::of(tree)) == raw(tree)
 }

@@ -1,10 +1,14 @@
 //! What must lie in a review tree: the entries of a snapshot's tree, folder by folder.
 
+mod builder;
+
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::{Error, checkout_names};
+use self::builder::Builder;
+use super::Error;
 use crate::domain::path::RepoPath;
+use crate::git::changes::Changes;
 use crate::git::object_id::{self, RawId};
 use crate::git::repository::ObjectFormat;
 use crate::git::tree_id::{TreeIds, is_below};
@@ -17,6 +21,22 @@ pub(super) enum Kind {
     Link,
     /// An empty folder.
     Submodule,
+}
+
+impl Kind {
+    /// What a mode stands for, as git prints it; `None` for one that git does not write today.
+    fn of(mode: &[u8]) -> Option<Self> {
+        let all = [Self::File, Self::Executable, Self::Link, Self::Submodule];
+        all.into_iter().find(|kind| kind.mode() == mode)
+    }
+    fn mode(self) -> &'static [u8] {
+        match self {
+            Self::File => b"100644",
+            Self::Executable => b"100755",
+            Self::Link => b"120000",
+            Self::Submodule => b"160000",
+        }
+    }
 }
 
 /// The bytes of an object id.
@@ -67,52 +87,30 @@ impl Content {
     /// Reads what `git ls-tree -r -z --full-tree` prints; `None` when anything in it is not as
     /// git itself would let it into a working tree.
     pub(super) fn parse(listing: &[u8]) -> Option<Self> {
-        let mut paths = Vec::with_capacity(listing.len());
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut content = Builder::default();
         for line in listing.split(|byte| *byte == 0).filter(|l| !l.is_empty()) {
             let tab = line.iter().position(|byte| *byte == b'\t')?;
-            let (meta, path) = (&line[..tab], &line[tab + 1..]);
-            let (kind, digits) = match meta.get(..12)? {
-                b"100644 blob " => (Kind::File, &meta[12..]),
-                b"100755 blob " => (Kind::Executable, &meta[12..]),
-                b"120000 blob " => (Kind::Link, &meta[12..]),
-                b"160000 commi" => (Kind::Submodule, meta[12..].strip_prefix(b"t ")?),
-                _ => return None,
-            };
-            if !checkout_names::admit(path, kind) {
-                return None;
-            }
-            if entries
-                .last()
-                .is_some_and(|e| paths[e.path.clone()] >= *path)
-            {
-                return None;
-            }
-            let start = paths.len();
-            paths.extend_from_slice(path);
-            let path = start..paths.len();
-            let id = object_id::parse(digits)?;
-            entries.push(Entry { path, kind, id });
+            let (about, path) = (&line[..tab], &line[tab + 1..]);
+            let mut words = about.split(|byte| *byte == b' ');
+            let (kind, _, digits) = (Kind::of(words.next()?)?, words.next()?, words.next()?);
+            content.admit(path, kind, object_id::parse(digits)?)?;
         }
-        let folders = folders(&paths, &entries)?;
-        Some(Self {
-            paths,
-            entries,
-            folders,
-        })
+        content.finish()
+    }
+
+    /// This content but for what changed from it; `None` where that does not fit, or is not as git
+    /// itself would let it into a working tree.
+    pub(super) fn changed(&self, changes: &Changes) -> Option<Self> {
+        let mut content = Builder::like(self);
+        content.changed(self, changes)?;
+        content.finish()
     }
 
     /// The id of the tree that holds just these entries.
     pub(super) fn id(&self, format: ObjectFormat) -> Id {
         let mut ids = TreeIds::new(format, |_, _, _| {});
         for entry in &self.entries {
-            let mode: &[u8] = match entry.kind {
-                Kind::File => b"100644",
-                Kind::Executable => b"100755",
-                Kind::Link => b"120000",
-                Kind::Submodule => b"160000",
-            };
-            ids.add(mode, self.path(entry), &entry.id);
+            ids.add(entry.kind.mode(), self.path(entry), &entry.id);
         }
         ids.finish()
     }
