@@ -2,7 +2,8 @@
 //!
 //! A program of the user's can look for it. The known agent programs cannot be told anything once
 //! they run headlessly: their standard input is the prompt, and is closed. Neither is a job told that
-//! another engine takes over: its guard ends it already.
+//! another engine takes over: its guard ends it already when the first one is gone, and the signal is all
+//! the notice that there is time for.
 
 use std::convert::Infallible;
 use std::time::Duration;

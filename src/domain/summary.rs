@@ -38,6 +38,8 @@ pub struct Summary {
     pub work: Option<Work>,
     /// What steps of work threw away or left elsewhere.
     pub left_by_work: Vec<LeftByWork>,
+    /// What is to be known of steps of work that gave no answer.
+    pub warnings: Vec<(Work, &'static str)>,
     /// Every finding.
     pub findings: Vec<Finding>,
     /// What was published.
@@ -151,11 +153,11 @@ impl Summary {
             | Event::WorkLimited { .. }
             | Event::ReviewOpened { .. }
             | Event::WorkRetried { .. }
-            | Event::WorkClosed { .. }
             | Event::SlotRetried { .. } => {}
             Event::StopRequested { .. } | Event::RunParking { .. } => self.is_winding_up = true,
             Event::WaitEnded { effect, .. } => drop(self.open.remove(effect)),
             Event::WorkOpened { work } => self.work = Some(work.clone()),
+            Event::WorkClosed { reply, .. } => self.work_closed(reply.is_some()),
             Event::RoundOpened { round } => self.rounds.push(Round::new(*round)),
             Event::EffectRequested { id, effect } => {
                 if let Effect::RunJob { job } = &**effect
@@ -210,6 +212,12 @@ impl Summary {
             }
             Event::RunEnded { end } => self.end = Some(end.clone()),
         }
+    }
+
+    fn work_closed(&mut self, answered: bool) {
+        let work = self.work.as_ref();
+        let warned = work.and_then(|work| Some((work.clone(), work.warning(answered)?)));
+        self.warnings.extend(warned);
     }
 
     fn resumed(&mut self) {

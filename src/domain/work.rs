@@ -24,6 +24,13 @@ impl Work {
     pub fn round(&self) -> RoundNumber {
         RoundNumber(self.after.map_or(1, |after| after.0 + 1))
     }
+    /// What people and programs are to know of a step that gave no answer, where the run goes on all the
+    /// same (row M-044).
+    #[must_use]
+    pub fn warning(&self, answered: bool) -> Option<&'static str> {
+        let kept = "the refinement gave no plan: the plan in hand stays as it is";
+        (self.role == Role::Refine && !answered).then_some(kept)
+    }
 }
 
 /// The branches, as they were before a step of work.

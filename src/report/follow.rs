@@ -197,6 +197,8 @@ impl Follower {
                 About::default(),
                 Kind::WorkClosed {
                     answered: reply.is_some(),
+                    warning: (self.summary.work.as_ref())
+                        .and_then(|work| work.warning(reply.is_some())),
                     changed: *changed,
                     lost: lost.clone(),
                     elsewhere: (elsewhere.iter())

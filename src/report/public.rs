@@ -291,6 +291,9 @@ pub enum Kind {
         /// Where else there is new work, or what the stash lost.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         elsewhere: Vec<Restoring>,
+        /// What is to be known where it gave none, and the run goes on.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        warning: Option<&'static str>,
     },
     /// The slot will not be asked again in this round.
     SlotSettled {

@@ -11,9 +11,9 @@ use crate::domain::end::End;
 use crate::domain::event::{RoundResult, Settlement};
 use crate::domain::exit::Exit;
 use crate::domain::failure::{Failure, NextCommand};
-use crate::domain::id::LoopId;
+use crate::domain::id::{LoopId, RoundNumber};
 use crate::domain::identity::Identity;
-use crate::domain::job::Stored;
+use crate::domain::job::{Role, Stored};
 use crate::domain::job_view::JobView;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
@@ -22,6 +22,7 @@ use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::summary::{JobRecord, Round, RunState, Summary};
 use crate::domain::verdict::{PassedBy, Verdict};
+use crate::domain::work::Work;
 use crate::report::deviation::Deviation;
 use crate::report::human::verdict_word;
 use crate::report::public::{PublicFinding, VERSION};
@@ -69,6 +70,9 @@ pub struct RunReport {
     /// Acceptance items of the plan that the change deviates from, by the last report of each slot.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deviations: Vec<Deviation>,
+    /// What is to be known of steps of work that gave no answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// What steps of work threw away or left elsewhere, each with the command that brings it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_by_work: Vec<LeftByWork>,
@@ -132,6 +136,30 @@ pub struct FindingReport {
     pub round: u32,
     /// The finding.
     pub finding: PublicFinding,
+}
+
+/// What is to be known of a step of work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// The round that it came before.
+    pub round: RoundNumber,
+    /// What its job was asked for.
+    pub role: Role,
+    /// Who was asked.
+    pub slot: SlotName,
+    /// What is to be known.
+    pub said: &'static str,
+}
+
+impl Warning {
+    fn of((work, said): &(Work, &'static str)) -> Self {
+        Self {
+            round: work.round(),
+            role: work.role,
+            slot: work.slot.clone(),
+            said,
+        }
+    }
 }
 
 impl RunReport {
@@ -201,6 +229,7 @@ impl RunReport {
                 let outcome = record.outcome.as_deref()?;
                 Some((&record.job, outcome))
             })),
+            warnings: summary.warnings.iter().map(Warning::of).collect(),
             left_by_work: summary.left_by_work.clone(),
             next: readers.and_then(|readers| next::after_approval(spec?, last?, readers)),
             promoted: summary

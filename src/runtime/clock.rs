@@ -1,5 +1,7 @@
 //! The home of the clock.
 
+use std::time::Duration;
+
 use crate::domain::time::{Stamp, Timestamp};
 
 /// The wall clock's time.
@@ -19,4 +21,11 @@ pub fn now() -> Timestamp {
 pub fn stamp() -> std::io::Result<Stamp> {
     let seed = crate::random::bytes()?;
     Ok(Stamp { at: now(), seed })
+}
+
+/// What is left of a budget; a deadline that has passed leaves nothing.
+#[must_use]
+pub fn left_until(deadline: Timestamp) -> Duration {
+    let millis = deadline.as_millis().saturating_sub(now().as_millis());
+    Duration::from_millis(u64::try_from(millis).unwrap_or(0))
 }

@@ -21,6 +21,7 @@ use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome};
 use crate::domain::failure::Failure;
 use crate::domain::run_spec::RunSpec;
 use crate::engine::State;
+use crate::runtime::clock;
 use crate::runtime::remains;
 use crate::runtime::rim::Rim;
 
@@ -77,7 +78,7 @@ pub(super) async fn perform(
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = kill.cancelled() => {}
-                () = tokio::time::sleep(job::left_until(until)) => {}
+                () = tokio::time::sleep(clock::left_until(until)) => {}
             }
             Outcome::JobsAwaited
         }

@@ -8,7 +8,7 @@ use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::Pin;
-use crate::domain::job::{Role, Stored};
+use crate::domain::job::Stored;
 use crate::domain::restoring::Restoring;
 use crate::engine::{Phase, State};
 use crate::git::{evidence, snapshot};
@@ -108,10 +108,10 @@ pub(super) fn left_by_work(before: &State, events: &[Event], observer: &mut dyn 
                 }
             }
         }
-        if let Event::WorkClosed { reply: None, .. } = event
-            && work.role == Role::Refine
+        if let Event::WorkClosed { reply, .. } = event
+            && let Some(warning) = work.warning(reply.is_some())
         {
-            observer.note("the refinement gave no plan: the plan in hand stays as it is");
+            observer.note(warning);
         }
     }
 }

@@ -68,6 +68,19 @@ fn the_readme_shows_what_the_demo_prints() {
     }
 }
 
+/// M-013: that a pipeline hides the exit code is said wherever somebody looks who writes one.
+#[test]
+fn pipelines_are_warned_of() {
+    for page in [
+        "README.md",
+        "docs/reference/exit-codes.md",
+        "skills/run-loop/SKILL.md",
+    ] {
+        let text = std::fs::read_to_string(page).unwrap();
+        assert!(text.contains("pipeline"), "{page}");
+    }
+}
+
 /// The README names exactly two commands to set everything up, and the second passes the tests.
 #[test]
 fn two_commands_set_everything_up() {

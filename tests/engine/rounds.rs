@@ -5,9 +5,11 @@ use run_loop::domain::effect::{Done, Effect, Outcome};
 use run_loop::domain::end::End;
 use run_loop::domain::evidence::{ChangedFile, FileStatus};
 use run_loop::domain::failure::Failure;
+use run_loop::domain::job::Ended;
 
 use crate::delegations::Run;
 use crate::trees::crew;
+use crate::world::delegated;
 
 fn file(added: Option<u64>) -> ChangedFile {
     ChangedFile {
@@ -92,4 +94,27 @@ fn c04_who_says_how_many_rounds_gets_them() {
             failure.message
         );
     }
+}
+
+/// M-014: what the implementation delegated stays in what reviewers are shown when corrections follow, and
+/// is not waited for again with the tree of a newer job.
+#[test]
+fn what_an_earlier_writer_delegated_stays_in_sight() {
+    let (mut run, creator) = Run::start_in(crew(0), |_| ()).until_asked();
+    let failed = run.submit(Some(creator), Some(creator)).unwrap();
+    let writes = |effect: &Effect| matches!(effect, Effect::RunJob { job } if job.role.writes());
+    assert!(run.perform(writes));
+    run.ends(failed, delegated(Ended::Exited { code: 3 }, true));
+    run.content += 1;
+    while run.effect(writes).is_none() {
+        assert!(run.perform(|_| true), "no correction was asked for");
+    }
+    assert!(run.perform(writes));
+    let waits = |effect: &Effect| matches!(effect, Effect::AwaitJobs { .. });
+    assert!(
+        run.effect(waits).is_none(),
+        "an older tree is waited for again"
+    );
+    let rows = run.state.sub_jobs().rows;
+    assert!(rows.iter().any(|row| row.job == failed), "{rows:?}");
 }

@@ -81,6 +81,7 @@ fn eight_agents_that_print_100_mb_each_cost_the_engine_no_memory() {
     );
 }
 
+/// M-010: nobody is refused since an agent is busy: each job is a process of its own.
 /// Issue 4: what 50 concurrent jobs print costs no memory, and nothing of it is lost silently.
 #[test]
 fn fifty_flooding_jobs_are_held_in_flat_memory() {

@@ -53,3 +53,29 @@ fn a_run_keeps_its_roots_wherever_a_command_is_started() {
     assert!(names(run(&elsewhere, &["cancel", &id]).ends(3)));
     run(&here, &["gate", "--base", "main", "--head", "feature"]).ends(0);
 }
+
+/// T-043: a cache folder that is given by a relative path is none, for nobody: wherever a command is started,
+/// one absolute folder is used.
+#[test]
+fn a_relative_cache_folder_is_nobodys() {
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing())
+        .ready();
+    let deeper = bench.repo.root().join("src");
+    for (folder, line) in [
+        (
+            bench.repo.root().to_owned(),
+            &["--base", "main", "--review-only"][..],
+        ),
+        (deeper.clone(), &["show"]),
+        (deeper, &["gate", "--base", "main"]),
+    ] {
+        let mut command = bench.command(line);
+        command
+            .env("XDG_CACHE_HOME", "relative/cache")
+            .current_dir(&folder);
+        Ran::of(&command.output().unwrap()).ends(0);
+        assert!(!folder.join("relative").exists());
+    }
+    assert!(bench.repo.beside("home/.cache/run-loop/stores").is_dir());
+}

@@ -113,3 +113,24 @@ fn a_remote_reviewer_is_not_shown_a_cut_diff() {
     bench.run(&args).ends(3).with("RL0122");
     assert_eq!(bench.promoted(), Vec::<String>::new());
 }
+
+/// Reviewers of the command line are no others in the review that comes next.
+#[test]
+fn the_review_that_comes_next_asks_the_same_reviewers() {
+    let bench = Bench::new()
+        .spare("ann", &ScriptedAgent::passing(), "")
+        .ready();
+    let args = [
+        "--base",
+        "main",
+        "--review-only",
+        "--review-isolation",
+        "env",
+    ];
+    for named in [&["--reviewer", "ann"][..], &["--reviewer=ann"]] {
+        let ran = bench.run(&[&args, named].concat());
+        ran.ends(0);
+        let next = format!("--base main --review-only {}\n", named.join(" "));
+        assert!(ran.stdout.ends_with(&next), "{}", ran.stdout);
+    }
+}

@@ -37,7 +37,7 @@ fn signalled(signal: &str, code: i32, reason: &str) {
     bench.run(&["status"]).says("interrupted");
 }
 
-/// T-013, H19.
+/// T-013, M-015, H19.
 #[test]
 fn sigterm_ends_children_and_is_recorded() {
     signalled("-TERM", 143, "RL0802");

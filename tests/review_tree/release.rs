@@ -6,6 +6,7 @@ use run_loop::domain::code::Code;
 
 use crate::fixture::{World, trees};
 
+/// M-015: what a run holds is given back.
 #[test]
 fn nothing_is_left_whatever_the_agents_left() {
     let world = World::new();

@@ -120,12 +120,13 @@ fn an_implementation() {
     ends("implement", 6);
 }
 
-/// A reviewer's failure is always 5.
+/// A reviewer's failure is always 5 (M-010: an attempt that gives no job is a failure, never missing).
 #[test]
 fn a_review() {
     ends("review", 5);
 }
 
+/// T-054: it ends the run.
 #[test]
 fn a_correction() {
     ends("correct", 6);
@@ -136,11 +137,13 @@ fn a_readjudication() {
     ends("readjudicate", 5);
 }
 
+/// T-056: what cannot be asked ends the run; what gives no ruling (`overruled.rs`) overrules nothing.
 #[test]
 fn an_arbitration() {
     ends("arbitrate", 6);
 }
 
+/// T-055: a round that would pass after it is never reached.
 #[test]
 fn a_compliance() {
     ends("comply", 6);

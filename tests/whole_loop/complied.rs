@@ -3,6 +3,7 @@
 use crate::overruled::{LINE, stage};
 use crate::stage::adds;
 
+/// M-011: the ruling is enforced on the creator.
 #[test]
 fn a_sustained_finding_is_mended_and_reviewed_again() {
     let complies = format!("{}; answers fixed | deliver", adds("// sum"));

@@ -1,6 +1,6 @@
 //! Two failed rounds in a row: the planner refines the plan from the findings.
 
-use crate::planned::KEPT;
+use crate::planned::{KEPT, warned_in_show_and_events};
 use crate::stage::{MISSING, Stage, by_role, implements, looks_for};
 use crate::support::bench::Ran;
 
@@ -89,11 +89,12 @@ fn the_planner_refines_the_plan_after_two_failed_rounds() {
     stage.gate_ends(0);
 }
 
-/// M-044: the correction never claims an updated plan that it does not carry.
+/// M-044, T-041: the correction never claims an updated plan that it does not carry.
 #[test]
 fn an_empty_refinement_leaves_the_plan_as_it_was() {
     let stage = stage("true");
     run(&stage).says(KEPT);
+    warned_in_show_and_events(&stage, 3);
     assert!(stage.prompt("correct", "ann").contains("# The plan"));
     assert!(!stage.prompt("correct", "ann").contains("# The new plan"));
 }

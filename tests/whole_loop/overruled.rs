@@ -77,7 +77,7 @@ fn an_overruled_finding_passes_by_arbitration_and_is_listed() {
     );
 }
 
-/// An arbiter that rules on nothing, in no form, or not at all, overrules nothing.
+/// T-056: an arbiter that rules on nothing, in no form, or not at all, overrules nothing.
 #[test]
 fn what_is_no_ruling_overrules_nothing() {
     for arbitrates in [

@@ -126,9 +126,33 @@ fn an_empty_refinement_keeps_the_plan() {
     let stage = stage(r#"["too short"]"#, "true");
     stage.run(&LINE).ends(0).says(KEPT);
     assert!(plan_of(&stage).starts_with("# Plan one"));
+    warned_in_show_and_events(&stage, 1);
 }
 
-/// M-044: an empty first plan ends the run; nobody plans in the planner's place.
+/// What is told on standard error stands in `show`, its JSON and the events, too (M-044).
+pub(crate) fn warned_in_show_and_events(stage: &Stage, round: u32) {
+    let shows = |args: &[&str]| stage.bench().run(args).ends(0).stdout.clone();
+    let line = format!("round {round} refine of planner: {KEPT}");
+    let shown = shows(&["show"]);
+    assert!(shown.contains(&line), "{shown}");
+    let shown: serde_json::Value =
+        serde_json::from_str(&shows(&["show", "--format", "json"])).unwrap();
+    let warnings = shown["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert_eq!(
+        (&warnings[0]["said"], &warnings[0]["round"]),
+        (&KEPT.into(), &round.into())
+    );
+    let events = shows(&["events"]);
+    let told = events.lines().filter(|line| line.contains(KEPT));
+    let told: Vec<serde_json::Value> = told
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(told.len(), 1, "{events}");
+    assert_eq!(told[0]["event"]["warning"], KEPT);
+}
+
+/// M-044, T-039: an empty first plan ends the run; nobody plans in the planner's place.
 #[test]
 fn an_empty_plan_ends_the_run() {
     let stage = Stage::new()

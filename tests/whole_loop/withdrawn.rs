@@ -17,7 +17,8 @@ fn stage(ruling: &str) -> Stage {
         .ready()
 }
 
-/// The content did not change, so no new round is bought.
+/// M-011: a refusal with reasons goes back to who found it. The content did not change, so no new round is
+/// bought.
 #[test]
 fn a_withdrawn_finding_passes_the_slot_without_another_review() {
     let stage = stage("rulings withdrawn 'I missed that file.' | deliver");

@@ -54,9 +54,22 @@ pub(crate) struct Folder {
     inode: u64,
 }
 
-/// How many folders may lie in each other to be gone through: an agent makes as many as it likes, and
-/// each takes its part of the stack and an open file.
+/// How many folders that lie in each other are gone through at once: an agent makes as many as it likes,
+/// and each takes its part of the stack and an open file. What lies deeper is lifted up first.
 const DEEPEST: u32 = 500;
+/// How often something is lifted: an agent that still runs may make more of it all the time.
+const LIFTS: u32 = 1_000;
+
+/// One turn of a removal.
+#[derive(Debug, Default)]
+struct Removal {
+    /// The folder that is removed with all that lies in it.
+    top: Option<Folder>,
+    /// Whether something was lifted to it.
+    lifted: bool,
+    /// What stays, with reasons.
+    left: Vec<String>,
+}
 
 const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
@@ -202,30 +215,65 @@ impl Folder {
     /// Removes what lies at a name and everything below it; returns what is left, with reasons.
     /// Links are removed and not followed; another file system is not entered.
     pub(crate) fn remove(&self, name: &CStr) -> Vec<String> {
-        let mut left = Vec::new();
-        self.remove_below(name, &shown(name), DEEPEST, &mut left);
-        left
+        let path = shown(name);
+        for _ in 0..LIFTS {
+            let mut removal = Removal::default();
+            if let Ok(Some(stat)) = self.stat(name)
+                && is_folder(&stat)
+                && self.shares_device(&stat)
+            {
+                match self.open_in(name) {
+                    Ok(top) => removal.top = Some(top),
+                    Err(error) => return vec![format!("{path}: {error}")],
+                }
+            }
+            self.remove_below(name, &path, DEEPEST, &mut removal);
+            if !removal.lifted || !removal.left.is_empty() {
+                return removal.left;
+            }
+        }
+        vec![format!("{path}: lies too deep")]
     }
-    fn remove_below(&self, name: &CStr, path: &str, deep: u32, left: &mut Vec<String>) {
-        let before = left.len();
+    fn remove_below(&self, name: &CStr, path: &str, deep: u32, removal: &mut Removal) {
+        let before = removal.left.len();
         let result = match self.stat(name) {
             Ok(None) => Ok(()),
             Ok(Some(stat)) if !is_folder(&stat) => self.unlink(name, AtFlags::empty()),
             Ok(Some(stat)) if !self.shares_device(&stat) => {
                 Err(io::Error::other("lies on another file system"))
             }
-            Ok(Some(_)) if deep == 0 => Err(io::Error::other("lies too deep")),
-            Ok(Some(_)) => self.empty(name, path, deep - 1, left).and_then(|()| {
-                if left.len() == before {
-                    self.unlink(name, AtFlags::REMOVEDIR)
-                } else {
+            Ok(Some(_)) if deep == 0 => self.lift(name, removal),
+            Ok(Some(_)) => self.empty(name, path, deep - 1, removal).and_then(|()| {
+                let is_top = deep == DEEPEST;
+                if removal.left.len() > before || (is_top && removal.lifted) {
                     Ok(())
+                } else {
+                    self.unlink(name, AtFlags::REMOVEDIR)
                 }
             }),
             Err(error) => Err(error),
         };
         if let Err(error) = result {
-            left.push(format!("{path}: {error}"));
+            removal.left.push(format!("{path}: {error}"));
+        }
+    }
+    /// Moves a folder that lies too deep to the top of what is removed, where the next turn finds it.
+    fn lift(&self, name: &CStr, removal: &mut Removal) -> io::Result<()> {
+        let top = removal.top.as_ref();
+        let top = top.ok_or_else(|| io::Error::other("lies too deep"))?;
+        // A folder is moved only by who may write to it.
+        drop(self.open_in(name)?);
+        let mut number = 0_u64;
+        loop {
+            let new = CString::new(format!("lifted-{number}"))?;
+            match self.rename(name, top, &new) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error),
+                Ok(()) => {
+                    removal.lifted = true;
+                    return Ok(());
+                }
+            }
         }
     }
     /// How many bytes what lies at a name takes on disk; what cannot be read, or lies too deep, takes
@@ -251,10 +299,10 @@ impl Folder {
             below.fold(own, u64::saturating_add)
         })
     }
-    fn empty(&self, name: &CStr, path: &str, deep: u32, left: &mut Vec<String>) -> io::Result<()> {
+    fn empty(&self, name: &CStr, path: &str, deep: u32, removal: &mut Removal) -> io::Result<()> {
         let folder = self.open_in(name)?;
         for name in folder.names()? {
-            folder.remove_below(&name, &format!("{path}/{}", shown(&name)), deep, left);
+            folder.remove_below(&name, &format!("{path}/{}", shown(&name)), deep, removal);
         }
         Ok(())
     }

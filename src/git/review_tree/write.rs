@@ -28,7 +28,7 @@ pub(super) struct Writer<'a> {
     format: ObjectFormat,
     key: SumKey,
     tree: &'a Folder,
-    /// The folders around the last entry, each with the length of its path.
+    /// The folders around the last entry, each with its path.
     around: Vec<(Vec<u8>, Folder)>,
 }
 

@@ -115,6 +115,7 @@ pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome, of: Told<'_>) 
             let Some(Effect::Measure { point, pinned, .. }) = requested else {
                 return unasked("measure");
             };
+            let after_work = *point == MeasurePoint::AfterWork;
             let point = match point {
                 MeasurePoint::AfterWork => "after_work",
                 MeasurePoint::Sealed => "sealed",
@@ -128,7 +129,7 @@ pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome, of: Told<'_>) 
                     .filter(|notice| !pinned.notices.contains(notice))
                     .cloned()
                     .collect(),
-                restoring: if point == "after_work" {
+                restoring: if after_work {
                     Restoring::all(again, of.root)
                 } else {
                     Vec::new()

@@ -5,7 +5,7 @@ use crate::domain::failure::Failure;
 use crate::domain::restoring::LeftByWork;
 use crate::report::deviation::Deviation;
 use crate::report::human::finding_line;
-use crate::report::run::{FindingReport, RunReport, SlotReport};
+use crate::report::run::{FindingReport, RunReport, SlotReport, Warning};
 use crate::report::table::table;
 use crate::report::text;
 
@@ -133,6 +133,7 @@ impl RunReport {
             "deviations",
             &listed(self.deviations.iter().map(Deviation::line)),
         );
+        section("warnings", &listed(self.warnings.iter().map(warning_line)));
         section(
             "left by work",
             &listed(self.left_by_work.iter().map(left_line)),
@@ -197,6 +198,11 @@ impl RunReport {
         }
         table(&rows)
     }
+}
+
+fn warning_line(warning: &Warning) -> String {
+    let (round, role, slot) = (warning.round, warning.role.as_str(), &warning.slot);
+    format!("round {round} {role} of {slot}: {}", warning.said)
 }
 
 /// What is left, with the command that brings it: as it stands it can be run.

@@ -4,6 +4,22 @@ use crate::domain::failure::NextCommand;
 use crate::domain::identity::Pin;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
 
+/// The reviewers that the run's own command line names: another run by the configuration alone would ask
+/// others.
+fn reviewers(command: &[String]) -> Vec<&str> {
+    let options = command.iter().map(String::as_str);
+    let options: Vec<&str> = options.take_while(|word| *word != "--").collect();
+    let mut named = Vec::new();
+    for (nth, word) in options.iter().enumerate() {
+        if *word == "--reviewer" {
+            named.extend(options.iter().skip(nth).take(2));
+        } else if word.starts_with("--reviewer=") {
+            named.push(*word);
+        }
+    }
+    named
+}
+
 /// What comes next: the gate, once what was approved is a commit and the gate can take it; a
 /// reviewer, where nobody read it, or nobody as the base asks.
 pub(super) fn after_approval(spec: &RunSpec, pin: &Pin, readers: u32) -> Option<NextCommand> {
@@ -20,15 +36,15 @@ pub(super) fn after_approval(spec: &RunSpec, pin: &Pin, readers: u32) -> Option<
         vec!["run-loop", "agents"]
     } else if spec.lacks_isolation() {
         // Nor one of readers who saw the source itself, unless the base admits them.
-        [
+        let review = [
             "run-loop",
             "--worktree",
             here,
             "--base",
             base,
             "--review-only",
-        ]
-        .to_vec()
+        ];
+        [&review, &reviewers(&spec.command)[..]].concat()
     } else if pin.dirty {
         vec!["git", "-C", here, "add", "--all"]
     } else if pin.behind > 0 && spec.policy.up_to_date {

@@ -21,7 +21,7 @@ use crate::domain::run_spec::RunSpec;
 use crate::engine::{DelegationRecord, State};
 use crate::process::supervise::Lasted;
 use crate::runtime::clock;
-use crate::runtime::perform::job::left_until;
+use crate::runtime::clock::left_until;
 use crate::runtime::perform::{in_thread, remains_ended, run_of};
 use crate::runtime::rim::Rim;
 use crate::store::mailbox::Card;

@@ -1,7 +1,6 @@
 //! One job from its prompt to what its report says.
 
 use std::io;
-use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +18,6 @@ use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::{Ended, Job, JobOutcome, Reading, Role, Stored};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::spent::Spent;
-use crate::domain::time::Timestamp;
 use crate::engine::State;
 use crate::process::guard::{attach, remains};
 use crate::process::supervise::Lasted;
@@ -356,13 +354,12 @@ impl Assignment<'_> {
             (None, None) => Reading::Silent,
         };
         Answer {
-            ended: dispatched.ended,
             report: dispatched.report,
             reading,
-            prompt: None,
             spent: dispatched.spent,
             lasted: dispatched.lasted,
             confinement: dispatched.confinement,
+            ..Answer::without_report(dispatched.ended)
         }
     }
 
@@ -375,12 +372,4 @@ impl Assignment<'_> {
             sentence(&self.run.templates, self.job.id, &self.run.roster).map_err(internal)?;
         Ok(table + &sentence)
     }
-}
-
-/// What is left of a budget; a deadline that has passed leaves nothing.
-pub(super) fn left_until(deadline: Timestamp) -> Duration {
-    let millis = deadline
-        .as_millis()
-        .saturating_sub(clock::now().as_millis());
-    Duration::from_millis(u64::try_from(millis).unwrap_or(0))
 }

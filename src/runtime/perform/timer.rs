@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::effect::{Outcome, Timer};
 use crate::domain::time::Timestamp;
-use crate::runtime::perform::job::left_until;
+use crate::runtime::clock::left_until;
 
 /// How long is slept at once where the clock on the wall counts.
 const NAP: Duration = Duration::from_secs(30);

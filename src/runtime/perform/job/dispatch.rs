@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Assignment, left_until};
+use super::Assignment;
 use crate::agent::dispatched::Dispatched;
 use crate::agent::human::{self, Console, Question};
 use crate::agent::job_folder::JobFolder;
@@ -16,6 +16,7 @@ use crate::domain::failure::Failure;
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::{Job, SessionUse};
 use crate::domain::spent::Spent;
+use crate::runtime::clock::left_until;
 
 impl Assignment<'_> {
     /// Starts the agent with its prompt, and waits for its end.

@@ -5,9 +5,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Answer, Assignment, Task, lacking};
 use crate::agent::environment;
 use crate::checks::{self, ChecksJob, ChecksOutcome};
-use crate::domain::confinement::Confinement;
 use crate::domain::failure::Failure;
-use crate::domain::spent::Spent;
 
 impl Assignment<'_> {
     /// The built-in reviewer: no prompt, no network, no model.
@@ -40,13 +38,9 @@ impl Assignment<'_> {
             reading,
         } = checks::examine(&job, stop).await;
         Ok(Answer {
-            ended,
             report: Some(report),
             reading,
-            prompt: None,
-            spent: Spent::default(),
-            lasted: None,
-            confinement: Confinement::None,
+            ..Answer::without_report(ended)
         })
     }
 }
