@@ -28,6 +28,8 @@ mod orders;
 mod planners;
 #[path = "engine/prefixes.rs"]
 mod prefixes;
+#[path = "engine/promoted.rs"]
+mod promoted;
 #[path = "engine/reserve.rs"]
 mod reserve;
 #[path = "engine/rounds.rs"]
