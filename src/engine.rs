@@ -11,6 +11,7 @@
 mod advance;
 mod blocked;
 mod budget;
+mod claims;
 mod delegation;
 mod ending;
 mod fold;
@@ -24,6 +25,7 @@ mod seen;
 mod session;
 mod state;
 mod sub_jobs;
+mod waited;
 mod weigh;
 mod work;
 

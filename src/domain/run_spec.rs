@@ -98,13 +98,14 @@ impl RunSpec {
         self.panel.iter().filter(|slot| slot.is_reader()).count()
     }
     /// Whether all readers see the source tree itself though the base asks for review trees: the gate
-    /// takes none of them. One that cannot see this machine has the diff alone, always.
+    /// takes none of them. One that cannot see this machine has the diff alone, always; one that only
+    /// steps in for another says nothing of that one.
     #[must_use]
     pub fn lacks_isolation(&self) -> bool {
         let lowered = self.review.isolation == Isolation::Env
             && self.review.isolation_at_base == Isolation::Worktree;
         let mut readers = self.panel.iter().filter(|slot| slot.is_reader());
-        lowered && self.readers() > 0 && readers.all(|slot| !slot.has_remote_agent())
+        lowered && self.readers() > 0 && readers.all(|slot| !slot.agent.remote)
     }
     /// Who does a job of the run itself.
     #[must_use]

@@ -9,10 +9,10 @@ mod cancelled;
 mod close;
 mod delegation;
 mod hold;
-pub(super) mod limit;
+mod limit;
 mod round;
 mod slot;
-pub(super) mod verdict;
+mod verdict;
 mod work;
 
 use crate::domain::effect::Effect;

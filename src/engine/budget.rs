@@ -1,5 +1,7 @@
 //! What a run has spent, as its journal tells it.
 
+use std::time::Duration;
+
 use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::id::JobId;
 use crate::domain::job::{Ended, Role};
@@ -52,6 +54,17 @@ impl Budget {
             .unwrap_or(i64::MAX)
             .saturating_sub(self.ran);
         Some(self.since?.plus_millis(left))
+    }
+}
+
+impl Budget {
+    /// How much of its time the run has left, where the engine of now has driven it so long by the clock
+    /// of a machine that is awake.
+    #[must_use]
+    pub fn left(&self, awake: Duration) -> Option<Duration> {
+        let all = Duration::from_secs(self.limits.max_wall?);
+        let before = Duration::from_millis(u64::try_from(self.ran).unwrap_or(0));
+        Some(all.saturating_sub(before).saturating_sub(awake))
     }
 }
 
@@ -171,5 +184,24 @@ fn was_asked(ended: &Ended) -> bool {
         | Ended::Stopped
         | Ended::Lost
         | Ended::Interrupted => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Issue 4.1: what the machine slept is not the run's: two engines that drove it, one of them now.
+    #[test]
+    fn a_run_has_left_what_no_engine_drove_it() {
+        let mut budget = Budget::default();
+        let minute = Duration::from_mins(1);
+        assert_eq!(budget.left(minute), None);
+        budget.limits.max_wall = Some(600);
+        budget.ran = 120_000;
+        // When it was taken up says nothing: that may be a night ago.
+        budget.since = Some(Timestamp::from_millis(0));
+        assert_eq!(budget.left(minute), Some(7 * minute));
+        assert_eq!(budget.left(60 * minute), Some(Duration::ZERO));
     }
 }

@@ -31,7 +31,7 @@ pub struct DelegationRecord {
     /// When such a limit is lifted.
     pub limited_until: Option<Timestamp>,
     /// The attempt up to which something was made of what its dispatches came to.
-    pub judged: u32,
+    pub judged_up_to: u32,
 }
 
 /// Where a delegated job stands; the registry's words (row M-100).
@@ -56,7 +56,7 @@ impl DelegationRecord {
             blocked: Blocked::default(),
             limited: 0,
             limited_until: None,
-            judged: 0,
+            judged_up_to: 0,
         }
     }
     /// The newest dispatch.

@@ -10,12 +10,13 @@ impl DelegationRecord {
     /// The newest dispatch with its outcome, as long as nothing was made of that.
     pub(super) fn unjudged(&self) -> Option<(&Dispatch, &DispatchOutcome)> {
         let (dispatch, outcome) = self.dispatches.last()?;
-        let waits = dispatch.judged && self.judged < dispatch.attempt && self.closed.is_none();
+        let waits =
+            dispatch.judged && self.judged_up_to < dispatch.attempt && self.closed.is_none();
         outcome.as_ref().filter(|_| waits).map(|it| (dispatch, it))
     }
     /// Something was made of what the newest dispatch came to, or of the job before it did.
     pub(super) fn is_judged(&mut self) {
-        self.judged = self.newest().map_or(0, |newest| newest.attempt);
+        self.judged_up_to = self.newest().map_or(0, |newest| newest.attempt);
     }
 }
 

@@ -46,6 +46,8 @@ struct Performing {
     /// Ends what is under way without grace.
     kill: CancellationToken,
     sender: mpsc::Sender<Finished>,
+    /// When this engine began, by a clock that stands still while the machine sleeps.
+    began: Instant,
 }
 
 /// How often messages are looked for.
@@ -80,6 +82,7 @@ pub async fn drive(
         inherited: state.open.keys().copied().collect(),
         kill,
         sender,
+        began,
     };
     let mut messages = Messages::new(Arc::clone(&performing.rim));
     let mut watch = Watch::new(Arc::clone(&performing.rim));
@@ -221,10 +224,11 @@ impl Performing {
             self.sender.clone(),
             self.kill.clone(),
         );
+        let run_left = state.budget.left(self.began.elapsed());
         // What the effect may look at is the state that requested it.
         let state = Arc::new(state.clone());
         self.tasks.spawn(async move {
-            let outcome = perform::perform(rim, effect, state, again, stop, kill).await;
+            let outcome = perform::perform(rim, effect, state, again, run_left, stop, kill).await;
             // The receiver is gone only when the run has already ended.
             drop(sender.send((id, outcome)).await);
         });

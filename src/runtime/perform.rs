@@ -13,6 +13,7 @@ mod timer;
 mod tree;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -26,12 +27,13 @@ use crate::runtime::remains;
 use crate::runtime::rim::Rim;
 
 /// Performs one effect. `state` is the one that requested it, or that it was read back in where
-/// it is done `again` for a dead engine. `stop` ends it politely, `kill` now.
+/// it is done `again` for a dead engine. The run has so much of its time left, where it has a bound. `stop` ends it politely, `kill` now.
 pub(super) async fn perform(
     rim: Arc<Rim>,
     effect: Effect,
     state: Arc<State>,
     again: bool,
+    run_left: Option<Duration>,
     stop: CancellationToken,
     kill: CancellationToken,
 ) -> Outcome {
@@ -69,10 +71,10 @@ pub(super) async fn perform(
             },
         },
         Effect::RunJob { job } => Outcome::JobEnded {
-            outcome: job::perform(&rim, &state, &job, again, stop, kill).await,
+            outcome: job::perform(&rim, &state, &job, again, run_left, stop, kill).await,
         },
         Effect::Delegate { dispatch } => Outcome::Delegated {
-            outcome: delegate::perform(&rim, &state, &dispatch, again, stop, kill).await,
+            outcome: delegate::perform(&rim, &state, &dispatch, again, run_left, stop, kill).await,
         },
         Effect::AwaitJobs { until, .. } => {
             tokio::select! {

@@ -2,7 +2,7 @@
 //! and ends nothing: only the budget closes a job, and a job that is alive may still make no progress.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -25,7 +25,21 @@ type Mark = [Option<(u64, SystemTime)>; 3];
 pub(super) struct Watch {
     rim: Arc<Rim>,
     next: Instant,
-    seen: BTreeMap<JobId, Seen>,
+    seen: Looks,
+}
+
+/// What the last looks found, by the dispatch's folder.
+#[derive(Default)]
+struct Looks(BTreeMap<JobId, Seen>);
+
+/// A dispatch that is under way.
+struct Watched {
+    job: JobId,
+    folder: JobId,
+    attempt: u32,
+    /// The number of the question that it waits on.
+    question: Option<u32>,
+    capture: PathBuf,
 }
 
 /// What the last look at a dispatch found.
@@ -52,7 +66,7 @@ impl Watch {
         Self {
             rim,
             next: Instant::now() + PAUSE,
-            seen: BTreeMap::new(),
+            seen: Looks::default(),
         }
     }
     /// The dispatches that were silent for long, and those that go on, each as an input; the engine
@@ -65,23 +79,34 @@ impl Watch {
         let Some(run) = state.run.as_ref().map(|run| run.loop_id) else {
             return Vec::new();
         };
-        let running = under_way(state);
-        self.seen
-            .retain(|folder, _| running.iter().any(|(_, known)| known == folder));
+        let running = under_way(state).into_iter().filter_map(|(job, folder)| {
+            Some(Watched {
+                job,
+                folder,
+                attempt: state.fence_of(job)?.attempt,
+                question: state.blocked_of(job).and_then(Blocked::number),
+                capture: self.rim.capture_folder(run, folder),
+            })
+        });
+        self.seen.look(&running.collect::<Vec<_>>(), now)
+    }
+}
+
+impl Looks {
+    fn look(&mut self, running: &[Watched], now: Instant) -> Vec<InputKind> {
+        self.0
+            .retain(|folder, _| running.iter().any(|it| it.folder == *folder));
         let mut inputs = Vec::new();
-        for (job, folder) in running {
-            let mark = mark(&self.rim.capture_folder(run, folder));
+        for watched in running {
+            let (job, attempt, question) = (watched.job, watched.attempt, watched.question);
+            let mark = mark(&watched.capture);
             // A person, or `checks`, whose commands have folders of their own.
             if mark.iter().all(Option::is_none) {
                 continue;
             }
-            let Some(attempt) = state.fence_of(job).map(|fence| fence.attempt) else {
-                continue;
-            };
-            let question = state.blocked_of(job).and_then(Blocked::number);
             let seen = self
-                .seen
-                .entry(folder)
+                .0
+                .entry(watched.folder)
                 .or_insert_with(|| Seen::new(mark, question, now));
             match seen.again(mark, question, now) {
                 Sign::Heard { question } => inputs.push(InputKind::Heard {
@@ -134,6 +159,74 @@ fn mark(capture: &Path) -> Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::time::{Stamp, Timestamp};
+
+    /// Issue 4.6, on a capture folder: what a program prints on either channel, and what a job says of
+    /// itself, is seen of each dispatch by itself; a folder without output is nobody's silence, and one
+    /// of another dispatch begins anew.
+    #[test]
+    fn what_lies_in_a_capture_folder_is_looked_at() {
+        let place = tempfile::tempdir().unwrap();
+        let stamp = |millis| Stamp {
+            at: Timestamp::from_millis(millis),
+            seed: [0; 32],
+        };
+        let job = |millis| JobId::mint(&stamp(millis), "job");
+        let watched = |millis: i64, question| {
+            let folder = job(millis);
+            let capture = place.path().join(format!("{folder}.capture"));
+            fs_err::create_dir_all(&capture).unwrap();
+            Watched {
+                job: job(1),
+                folder,
+                attempt: u32::try_from(millis).unwrap(),
+                question,
+                capture,
+            }
+        };
+        let start = Instant::now();
+        let mut looks = Looks::default();
+        let mut look = |watched: &Watched, seconds| {
+            let now = start + Duration::from_secs(seconds);
+            looks.look(std::slice::from_ref(watched), now)
+        };
+        let (job, attempt) = (job(1), 1);
+        let silent = vec![InputKind::Silent { job, attempt }];
+        let heard = |question| {
+            vec![InputKind::Heard {
+                job,
+                attempt,
+                question,
+            }]
+        };
+        let put = |watched: &Watched, name: &str, text: &str| {
+            fs_err::write(watched.capture.join(name), text).unwrap();
+        };
+        let first = watched(1, None);
+        assert_eq!(look(&first, 0), []);
+        assert_eq!(look(&first, 5_000), [], "nobody prints there");
+        put(&first, "stdout", "a");
+        assert_eq!(look(&first, 5_010), []);
+        assert_eq!(look(&first, 5_609), []);
+        assert_eq!(look(&first, 5_610), silent);
+        put(&first, "stderr", "a warning");
+        assert_eq!(look(&first, 5_620), heard(None));
+        assert_eq!(look(&first, 6_219), []);
+        assert_eq!(look(&first, 6_220), silent);
+        // It asks, prints while it waits, and goes on.
+        let asks = watched(1, Some(1));
+        put(&asks, "stdout", "waiting");
+        assert_eq!(look(&asks, 6_230), heard(None));
+        put(&asks, ACTIVITY, "it goes on");
+        assert_eq!(look(&asks, 6_240), heard(Some(1)));
+        assert_eq!(look(&asks, 6_840), silent);
+        // Dispatched once more, it has its own ten minutes.
+        let second = watched(2, None);
+        put(&second, "stdout", "");
+        assert_eq!(look(&second, 6_850), []);
+        let attempt = 2;
+        assert_eq!(look(&second, 7_450), [InputKind::Silent { job, attempt }]);
+    }
 
     fn printed(bytes: u64) -> Mark {
         [Some((bytes, SystemTime::UNIX_EPOCH)), None, None]

@@ -149,6 +149,91 @@ impl Scenario {
         scenario
     }
 
+    /// A planner plans, the creator objects, the planner refines, and the creator implements it.
+    pub fn is_planned() -> Self {
+        let planner = "read_prompt; case $RUN_LOOP_JOB_ROLE in plan) echo '1. Write begun.' ;; \
+                       refine) echo '1. Write begun at the end.' ;; esac | deliver";
+        let creator = "read_prompt; case $RUN_LOOP_JOB_ROLE in \
+             challenge) objections '[\"Where?\"]' | deliver ;; \
+             implement) grep -q begun src/lib.rs || echo '// begun' >> src/lib.rs; \
+             echo Written. | deliver ;; esac";
+        let reader = "read_prompt; if grep -q begun \"$RUN_LOOP_JOB_TREE/src/lib.rs\"; \
+             then verdict PASS '[]'; else verdict 'NOT PASS' '[]'; fi | deliver";
+        let bench = Bench::new();
+        let agent =
+            |name: &str, script: &str| counted(&bench, name, &ScriptedAgent::with_script(script));
+        let (ann, writer) = (agent("ann", reader), agent("writer", creator));
+        let thinker = agent("thinker", planner);
+        let bench = bench
+            .reviewer("ann", &ann)
+            .spare("writer", &writer, "")
+            .spare("thinker", &thinker, "")
+            .ready();
+        let mut scenario = Self::new(bench, &["ann", "writer", "thinker"], 0);
+        scenario.line = &[
+            "--base",
+            "main",
+            "--plan",
+            "--planner",
+            "thinker",
+            "--creator",
+            "writer",
+            "begin it",
+        ];
+        scenario.before = untouchable(&scenario.bench, true);
+        scenario.events = 80;
+        scenario
+    }
+    /// What the reviewer finds is refuted, upheld, and overruled by the arbiter: it passes without
+    /// another review.
+    pub fn is_arbitrated() -> Self {
+        let high = format!("[{}]", finding("it is wrong", "high", "src/lib.rs", 1));
+        let reader = format!(
+            "read_prompt; case $RUN_LOOP_JOB_ROLE in \
+             review) verdict 'NOT PASS' {} ;; readjudicate) rulings upheld 'It is.' ;; esac | deliver",
+            quote(&high)
+        );
+        let bench = Bench::new();
+        let agent =
+            |name: &str, script: &str| counted(&bench, name, &ScriptedAgent::with_script(script));
+        let ann = agent("ann", &reader);
+        let writer = agent("writer", "read_prompt; answers refuted | deliver");
+        let judge = agent(
+            "judge",
+            "read_prompt; rulings overruled 'It is not.' | deliver",
+        );
+        let bench = bench
+            .reviewer("ann", &ann)
+            .spare("writer", &writer, "")
+            .spare("judge", &judge, "")
+            .ready();
+        let mut scenario = Self::new(bench, &["ann", "writer", "judge"], 0);
+        scenario.line = &[
+            "--base",
+            "main",
+            "--review-only",
+            "--creator",
+            "writer",
+            "--arbiter",
+            "judge",
+        ];
+        scenario.before = untouchable(&scenario.bench, true);
+        scenario.events = 75;
+        scenario
+    }
+    /// The reviewer meets a limit of its provider the first two times it is asked.
+    pub fn is_parked() -> Self {
+        let limited =
+            ScriptedAgent::with_script("read_prompt; echo '429: retry after 7200 s' >&2; exit 75");
+        let bench = Bench::new();
+        let turns = [limited.clone(), limited, ScriptedAgent::passing()];
+        let ann = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
+        let ann = counted(&bench, "ann", &ann);
+        let bob = counted(&bench, "bob", &ScriptedAgent::passing());
+        let bench = bench.reviewer("ann", &ann).reviewer("bob", &bob).ready();
+        Self::new(bench, &["ann", "bob"], 0)
+    }
+
     /// What the newest run ended with.
     pub fn recorded_exit(&self) -> Option<i32> {
         let log = self.bench.run(&["log", "--format", "ndjson"]).stdout;
@@ -162,7 +247,7 @@ impl Scenario {
         if seen.is_empty() {
             // It may have died before its first event, or before it was told.
         } else if !over {
-            let words = ["interrupted", "PASS", "NOT PASS"];
+            let words = ["interrupted", "parked", "PASS", "NOT PASS"];
             let said = format!("{}{}", status.stdout, status.stderr);
             assert!(
                 words.iter().any(|word| said.contains(word)),

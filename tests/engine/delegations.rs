@@ -25,7 +25,7 @@ use run_loop::engine::{InputKind, Refusal, Weight};
 
 use crate::world::{delegated, stamp};
 
-/// T-070, T-071, rows M-141 to M-143: a message counts for the dispatch that is under way alone.
+/// T-070, T-071, rows M-141, M-142 and M-143: a message counts for the dispatch that is under way alone.
 #[test]
 fn a_stale_attempt_never_counts() {
     let mut run = Run::single();
@@ -60,7 +60,8 @@ fn a_stale_attempt_never_counts() {
     assert_eq!(run.signal(second, Signal::Completed, "done"), Weight::New);
 }
 
-/// T-185, rows M-153 and M-140: the first end wins; said again it is a no-op, another is refused,
+/// T-185, T-078, rows M-153, M-154 and M-140: nothing begins anew before every process of the dispatch
+/// before is gone. The first end wins; said again it is a no-op, another is refused,
 /// and nothing comes after it.
 #[test]
 fn the_first_end_wins() {
@@ -89,10 +90,13 @@ fn the_first_end_wins() {
     assert_eq!(run.ask(None, JobRequest::Cancel { job, reason }), over);
     // Its process is still there: closed, and open all the same.
     assert!(run.state.delegations[&job].is_open());
+    let runs = Weight::Refused(Refusal::NotOver(job));
+    assert_eq!(run.ask(None, JobRequest::Redispatch { job }), runs);
     run.ends(job, delegated(Ended::Exited { code: 1 }, false));
     let detail = "all".to_owned();
     assert_eq!(run.closed(job), Some(&Closed::Completed { detail }));
     assert!(!run.state.delegations[&job].is_open());
+    assert_eq!(run.ask(None, JobRequest::Redispatch { job }), Weight::New);
 }
 
 /// Cancelling is idempotent, and what was cancelled is stopped and stays so.
@@ -230,7 +234,7 @@ fn an_interrupted_job_is_dispatched_again() {
     assert!(matches!(run.into_end(), Some(End::Completed { .. })));
 }
 
-/// A message is taken once, whatever was written of its answer.
+/// M-152, M-158: a message is taken once, whatever was written of its answer.
 #[test]
 fn a_message_that_is_read_twice_says_nothing_new() {
     let (mut run, asked) = Run::reviewing();

@@ -287,7 +287,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Issue 2: no PASS with a moved identity, no lost claim, every run ends, in any order.
-    /// T-007, T-008, T-009, T-010, T-175, S31, V08, V18, V21, P15 as the model states them.
+    /// T-054, T-055, T-056 (M-129): a correction, a compliance or an arbitration that cannot be started ends
+    /// the run, also where the next round would pass. T-007, T-008, T-009, T-010, T-175, S31, V08, V18, V21, P15 as the model states them.
     #[test]
     fn every_order_ends_as_the_model_says(world in any_worlds(), seed in any::<u64>()) {
         let mut driver = Driver::new(&world);

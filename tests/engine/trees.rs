@@ -140,7 +140,7 @@ fn a_bound_that_was_reached_is_not_paid_again() {
     assert!(run.state.awaited.is_empty());
 }
 
-/// T-101: a cap of its own wins.
+/// T-101, M-122: a cap of its own wins.
 #[test]
 fn an_explicit_cap_wins() {
     for (cap, seconds) in [(None, 360), (Some(7), 7)] {

@@ -60,7 +60,7 @@ async fn what_had_exited_before_the_engine_died_was_not_stopped() {
     trace.wait_until_nobody_is_left();
 }
 
-/// The engine sees a lost job, not an end; what is in the guard's session is ended, a stranger of
+/// M-151: the engine sees a lost job, not an end; what is in the guard's session is ended, a stranger of
 /// the same name is not.
 #[tokio::test]
 async fn the_job_of_a_killed_guard_is_lost_and_its_session_is_ended() {
@@ -103,7 +103,7 @@ async fn a_program_dies_with_its_guard_when_nobody_is_left() {
     assert_eq!(attach(&bench.capture()).await.unwrap(), Probe::Lost);
 }
 
-/// A guard that is told to end (a shutdown) ends its job and says so.
+/// M-156: a guard that is told to end (a shutdown) ends its job and says so.
 #[tokio::test]
 async fn a_guard_that_is_told_to_end_stops_its_job() {
     let bench = Bench::new();

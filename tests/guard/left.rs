@@ -137,7 +137,7 @@ async fn an_engine_that_lives_ends_who_left_a_killed_guard() {
     assert!(!is_gone(&bench.capture()).unwrap());
 }
 
-/// Numbers in a record are believed only with their time of start, and as they were written.
+/// M-150: numbers in a record are believed only with their time of start, and as they were written.
 #[tokio::test]
 async fn a_record_never_names_a_stranger() {
     let bench = Bench::new();

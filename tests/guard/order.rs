@@ -76,7 +76,7 @@ fn an_order_of_a_dead_engine_starts_nothing() {
     assert_eq!((outcome.agent, outcome.gone), (None, true));
 }
 
-/// Two guards for one attempt: the second one starts nothing.
+/// M-155, M-157: two guards for one attempt: the second one starts nothing.
 #[test]
 fn an_attempt_has_one_guard() {
     let bench = Bench::new();

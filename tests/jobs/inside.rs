@@ -79,7 +79,7 @@ fn a_reviewer_delegates_and_reads_the_report() {
     stage.bench.gate().ends(0);
 }
 
-/// T-115, M-108, T-058: an unknown agent or parent is refused on standard error alone.
+/// T-115, M-106, M-108, T-058: an unknown agent or parent is refused on standard error alone.
 #[test]
 fn what_is_not_granted_is_said_to_the_job() {
     let stage = Stage::new(
@@ -255,7 +255,7 @@ fn a_persons_job_joins_the_run_that_goes_on() {
     Ran::of(&child.wait_with_output().unwrap()).ends(0);
 }
 
-/// Issue 4.6: a permission question is told while the job runs, once; another one is told as well. A
+/// Issue 4.6, M-159: a permission question is told while the job runs, once; another one is told as well. A
 /// sign of life that was given before is no progress, and neither is waiting.
 #[test]
 fn what_is_said_twice_is_told_once_and_is_no_progress() {

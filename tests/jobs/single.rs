@@ -27,7 +27,7 @@ pub(crate) fn row(text: &str, name: &str) -> String {
         .to_owned()
 }
 
-/// A job that completes: its id on standard output, its report kept, nothing of it left.
+/// M-100, M-102: a job that completes: its id on standard output, its report kept, nothing of it left.
 #[test]
 fn a_job_is_a_run_of_its_own() {
     let bench = bench(&ScriptedAgent::with_script(
@@ -142,7 +142,7 @@ fn what_is_wrong_is_refused_before_a_job_is_made() {
     bench.run(&["list"]).ends(0).says("no runs");
 }
 
-/// T-100, T-107: option, then variable, then 3600; digits are decimal.
+/// T-100, T-107, M-120, M-121: option, then variable, then 3600; digits are decimal.
 #[test]
 fn the_budget_is_the_options_then_the_variables_then_the_default() {
     let bench = bench(&ScriptedAgent::with_script("cat"));
@@ -197,7 +197,8 @@ fn a_job_of_a_run_that_is_over_is_not_dispatched_again() {
     assert!(listed.contains(&job), "{listed}");
 }
 
-/// How a job ends that does not complete: our codes, and the report of no failure counts.
+/// T-084, T-106, M-124, M-129: how a job ends that does not complete, and one whose agent dies: our codes
+/// by their numbers, which callers compare with, and the report of no failure counts.
 #[test]
 fn a_job_that_does_not_complete_says_why() {
     for (script, code, reason, word) in [
@@ -228,7 +229,7 @@ fn a_job_that_does_not_complete_says_why() {
     }
 }
 
-/// T-102, T-109, T-111: a spent budget closes the job and ends everything of it; the label says
+/// T-102, T-109, T-111, M-125, M-126: a spent budget closes the job and ends everything of it; the label says
 /// so.
 #[test]
 fn a_spent_budget_closes_the_job() {

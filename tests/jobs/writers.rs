@@ -207,7 +207,7 @@ fn open_jobs_of_nobody_are_waited_for_when_asked() {
     assert!(!stage.prompt(1).contains("nobody is named"));
 }
 
-/// T-116, T-017: without it the reviewers are told of the job and of the rule for it; what it
+/// T-116, T-017, M-132, M-133: without it the reviewers are told of the job and of the rule for it; what it
 /// writes after they saw the snapshot voids the round, and the next one reviews it.
 #[test]
 fn what_an_open_job_writes_late_voids_the_round() {

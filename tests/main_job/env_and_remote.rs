@@ -35,6 +35,29 @@ fn env_isolation_reviews_the_source_tree() {
     bench.gate().ends(0);
 }
 
+/// The same where somebody who sees nothing but the diff would step in: who did not is no help.
+#[test]
+fn a_remote_fallback_does_not_make_a_reader_isolated() {
+    let bench = Bench::new()
+        .spare("ann", &ScriptedAgent::passing(), "")
+        .spare("afar", &remote(), "remote: true")
+        .also("{agent: ann, fallback: [afar]}")
+        .ready();
+    bench
+        .run(&[
+            "--base",
+            "main",
+            "--review-only",
+            "--review-isolation",
+            "env",
+            "--remote-review",
+            "diff-only",
+        ])
+        .ends(0)
+        .says("run-loop gate takes no PASS of theirs");
+    bench.gate().ends(5).with("RL0909");
+}
+
 /// A base that admits `env` lets its gate take it: the gate is what comes next.
 #[test]
 fn env_isolation_passes_the_gate_where_the_base_admits_it() {

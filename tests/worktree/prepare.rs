@@ -225,7 +225,7 @@ fn t160_stale_records_are_one_clear_error() {
     std::fs::write(&damaged, was).unwrap();
 }
 
-/// T-153: a failed `setup:` leaves nothing of the attempt, and the next run makes it anew.
+/// T-153, M-221: a failed `setup:` leaves nothing of the attempt, and the next run makes it anew.
 #[test]
 fn t153_a_failed_setup_is_taken_back() {
     let user = User::with_config(

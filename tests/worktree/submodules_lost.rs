@@ -53,6 +53,7 @@ fn m227_a_clean_one_is_removed() {
     crate::fixture::same(&main, &now);
 }
 
+/// T-155, M-229.
 #[test]
 fn t155_a_stash() {
     kept("stashes of the submodule repository", |_, sub| {

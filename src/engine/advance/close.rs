@@ -20,9 +20,6 @@ pub(super) fn fail(failure: Failure) -> Event {
 }
 
 /// A fault ends the run whatever its phase.
-///
-/// A promotion under way is waited for: its files may already count, and a run must not say
-/// "interrupted" over an approval that was published.
 pub(super) fn forced(state: &State) -> Option<Event> {
     match &state.phase {
         Phase::Unstarted | Phase::Closing { .. } | Phase::Ended { .. } => None,

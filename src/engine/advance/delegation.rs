@@ -43,7 +43,7 @@ pub(super) fn next(state: &State) -> Option<Event> {
             });
         }
         match record.status() {
-            JobStatus::Pending if limit::keeps(state, record) => {
+            JobStatus::Pending if state.is_kept(record) => {
                 limit::wake(state, record.limited_until?)
             }
             JobStatus::Pending => dispatch(state, record),

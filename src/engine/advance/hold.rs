@@ -7,8 +7,7 @@ use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::id::{EffectId, JobId};
 use crate::domain::time::Timestamp;
-use crate::engine::advance::{limit, request};
-use crate::engine::delegation::DelegationRecord;
+use crate::engine::advance::request;
 use crate::engine::state::{Phase, State};
 use crate::engine::work::WorkStage;
 
@@ -33,7 +32,7 @@ pub(super) fn hold(state: &State, due: &Event) -> Hold {
     }
     let working: Vec<JobId> = state
         .writers()
-        .filter(|record| !limit::keeps(state, record))
+        .filter(|record| !state.is_kept(record))
         .map(|record| record.id)
         .collect();
     match wait(state) {
@@ -89,12 +88,4 @@ fn bound(state: &State) -> Option<Timestamp> {
     let usual = run.job_timeout.saturating_add(WAIT_GRACE);
     let seconds = run.limits.job_wait.unwrap_or(usual);
     Some(state.stamp?.at.plus_seconds(seconds))
-}
-
-impl State {
-    /// The delegated jobs that may still write to the source and are to be waited for.
-    pub(in crate::engine) fn writers(&self) -> impl Iterator<Item = &DelegationRecord> {
-        let open = self.delegations.values().filter(|record| record.is_open());
-        open.filter(|record| !self.awaited.contains(&record.id) && self.is_waited_for(record.id))
-    }
 }

@@ -11,7 +11,7 @@ use crate::domain::limits::{PATIENCE, lifted_after, lifted_at, told};
 use crate::domain::slot::Slot;
 use crate::domain::time::Timestamp;
 use crate::engine::advance::request;
-use crate::engine::delegation::{DelegationRecord, JobStatus};
+use crate::engine::delegation::DelegationRecord;
 use crate::engine::review::{SlotProgress, SlotReview};
 use crate::engine::state::{Phase, Stage, State};
 use crate::engine::work::WorkStage;
@@ -74,17 +74,6 @@ pub(super) fn delegated(record: &DelegationRecord, outcome: &DispatchOutcome) ->
         told: reset.is_some(),
         ending: super::slot::describe_ended(&outcome.ended),
     }
-}
-
-/// Whether a limit is still in force.
-pub(super) fn holds(state: &State, until: Option<Timestamp>) -> bool {
-    let now = state.stamp.map(|stamp| stamp.at);
-    until > now
-}
-
-/// Whether a limit keeps a delegated job from being dispatched.
-pub(in crate::engine) fn keeps(state: &State, record: &DelegationRecord) -> bool {
-    record.status() == JobStatus::Pending && holds(state, record.limited_until)
 }
 
 /// What follows when nothing else can be done before a limit is lifted: the run waits, where it was
@@ -156,7 +145,7 @@ struct Held {
 fn nearest(state: &State) -> Option<Held> {
     let delegated = state.delegations.values().filter_map(|record| {
         let until = record.limited_until?;
-        keeps(state, record).then(|| Held {
+        state.is_kept(record).then(|| Held {
             until,
             who: format!("the delegated job {}", record.id),
             limited: record.limited,
@@ -176,7 +165,7 @@ fn nearest_own(state: &State) -> Option<Held> {
             };
             let waiting = review.slots.iter().filter(|(_, place)| {
                 let waits = matches!(place.progress, SlotProgress::Waiting);
-                waits && holds(state, place.limited_until())
+                waits && state.is_in_force(place.limited_until())
             });
             let held = waiting.filter_map(|(name, place)| {
                 Some(Held {
@@ -192,7 +181,7 @@ fn nearest_own(state: &State) -> Option<Held> {
                 return None;
             };
             let until = asked.limited_until?;
-            holds(state, Some(until)).then(|| Held {
+            state.is_in_force(Some(until)).then(|| Held {
                 until,
                 who: format!("the {}", work.slot),
                 limited: asked.limited,

@@ -24,7 +24,7 @@ pub(super) fn next(state: &State, round: RoundNumber, review: &Review) -> Option
         match &place.progress {
             SlotProgress::Waiting => match resolved(state, review, slot, place) {
                 Some((by, job)) => Some(pass(state, round, review, slot, by, job)),
-                None if limit::holds(state, place.limited_until()) => None,
+                None if state.is_in_force(place.limited_until()) => None,
                 None => (may_be_asked(run, review, slot) && affordable(state, slot, place))
                     .then(|| ask(state, run, round, review, slot, place)),
             },

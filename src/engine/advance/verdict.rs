@@ -65,18 +65,3 @@ fn judge(
         Verdict::NotPass => Judged::NotPass,
     }
 }
-
-/// Whether what was decoded, valid or not and however the job ended, claims NOT PASS: it bars PASS
-/// for the identity (design, section 6: claims never vanish).
-pub(in crate::engine) fn claims_not_pass(reading: &Reading, fail_on: Severity) -> bool {
-    match reading {
-        Reading::Review(review) => {
-            let blocks = review.findings.iter().any(|claim| claim.blocks(fail_on));
-            blocks || (review.verdict == Verdict::NotPass && review.findings.is_empty())
-        }
-        Reading::Invalid {
-            claimed, claims, ..
-        } => *claimed == Some(Verdict::NotPass) || claims.iter().any(|claim| claim.blocks(fail_on)),
-        Reading::Reply { .. } | Reading::Silent => false,
-    }
-}

@@ -41,7 +41,7 @@ pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Eve
             result: Done::Err(failure),
             ..
         } => Some(fail(failure.clone())),
-        WorkStage::Ready { asked } if limit::holds(state, asked.limited_until) => None,
+        WorkStage::Ready { asked } if state.is_in_force(asked.limited_until) => None,
         WorkStage::Ready { asked } => {
             let job = affordable(state, job(state, work, asked)?)?;
             if job.evidence == EvidenceKind::ReviewTree {

@@ -3,7 +3,6 @@
 use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome, Timer};
 use crate::domain::id::{EffectId, JobId};
 use crate::domain::identity::Remeasured;
-use crate::engine::advance::limit::keeps;
 use crate::engine::fold::round::{
     gathered, job_ended, pinned, promote_requested, set_stage, with_review, with_slot,
 };
@@ -136,7 +135,7 @@ fn waited(state: &mut State) {
     if state.is_being_put_aside() {
         return;
     }
-    let paid = state.writers().filter(|record| !keeps(state, record));
+    let paid = state.writers().filter(|record| !state.is_kept(record));
     let paid: Vec<JobId> = paid.map(|record| record.id).collect();
     state.awaited.extend(paid);
 }

@@ -12,7 +12,7 @@ use crate::domain::job::{AttemptReason, Job, JobOutcome};
 use crate::domain::oid::Oid;
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::time::Timestamp;
-use crate::engine::advance::verdict::claims_not_pass;
+use crate::engine::claims::claims_not_pass;
 use crate::engine::fold::fault;
 use crate::engine::ledger::Bar;
 use crate::engine::review::{Limit, SlotProgress, SlotReview};

@@ -1,6 +1,7 @@
 //! One dispatch of a delegated job.
 
 use std::path::Path;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +22,6 @@ use crate::domain::run_spec::RunSpec;
 use crate::engine::{DelegationRecord, State};
 use crate::process::supervise::Lasted;
 use crate::runtime::clock;
-use crate::runtime::clock::left_until;
 use crate::runtime::perform::{in_thread, remains_ended, run_of};
 use crate::runtime::rim::Rim;
 use crate::store::mailbox::Card;
@@ -32,6 +32,7 @@ pub(super) async fn perform(
     state: &State,
     dispatch: &Dispatch,
     again: bool,
+    run_left: Option<Duration>,
     stop: CancellationToken,
     kill: CancellationToken,
 ) -> DispatchOutcome {
@@ -43,7 +44,7 @@ pub(super) async fn perform(
                 take_over(rim, state, dispatch).await
             } else {
                 remains_ended(rim, state).await?;
-                run(rim, state, dispatch, stop).await
+                run(rim, state, dispatch, run_left, stop).await
             }
         } => done.unwrap_or_else(Dispatched::not_started),
         // A second signal: what runs is dropped, which kills everything of it.
@@ -153,6 +154,7 @@ async fn run(
     rim: &Rim,
     state: &State,
     dispatch: &Dispatch,
+    run_left: Option<Duration>,
     stop: CancellationToken,
 ) -> Result<Dispatched, Failure> {
     let About { run, record } = about(state, dispatch)?;
@@ -185,7 +187,7 @@ async fn run(
         round: None,
     };
     let tree = Path::new(&dispatch.directory);
-    let budget = left_until(dispatch.deadline);
+    let budget = Duration::from_secs(submission.budget);
     // Who works in the source itself may write there; in a review tree nobody does.
     let elsewhere = tree != Path::new(&run.source_root);
     let may_write = !elsewhere && run.review.isolation == Isolation::Worktree;
@@ -204,7 +206,7 @@ async fn run(
                 environment: &rim.environment,
                 guard: &rim.guard,
                 budget,
-                run_left: state.budget.ends_at().map(left_until),
+                run_left,
                 confine,
             };
             Ok(command::dispatch(&asked, stop).await)

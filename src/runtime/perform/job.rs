@@ -1,6 +1,7 @@
 //! One job from its prompt to what its report says.
 
 use std::io;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -45,6 +46,8 @@ struct Assignment<'a> {
     /// Where the agent works; `None` for a remote one.
     tree: Option<&'a str>,
     state: &'a State,
+    /// How much of its time the run has left, where it has a bound.
+    run_left: Option<Duration>,
     task: Task<'a>,
 }
 
@@ -73,12 +76,13 @@ pub(super) async fn perform(
     state: &State,
     job: &Job,
     again: bool,
+    run_left: Option<Duration>,
     stop: CancellationToken,
     kill: CancellationToken,
 ) -> JobOutcome {
     let began = clock::now();
     let asked_to_stop = stop.clone();
-    let mut answer = match assign(rim, state, job) {
+    let mut answer = match assign(rim, state, job, run_left) {
         Ok(assignment) => tokio::select! {
             answer = async {
                 if again { assignment.take_over().await } else { assignment.begin(stop).await }
@@ -135,7 +139,12 @@ fn is_gone(rim: &Rim, state: &State, job: &Job) -> bool {
     })
 }
 
-fn assign<'a>(rim: &'a Rim, state: &'a State, job: &'a Job) -> Result<Assignment<'a>, Failure> {
+fn assign<'a>(
+    rim: &'a Rim,
+    state: &'a State,
+    job: &'a Job,
+    run_left: Option<Duration>,
+) -> Result<Assignment<'a>, Failure> {
     let run = run_of(state)?;
     let (task, agent) = match job.role {
         Role::Review => {
@@ -169,6 +178,7 @@ fn assign<'a>(rim: &'a Rim, state: &'a State, job: &'a Job) -> Result<Assignment
         job,
         tree,
         state,
+        run_left,
         task,
     })
 }

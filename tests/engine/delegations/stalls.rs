@@ -1,6 +1,6 @@
 //! Silence and questions: told once, and over when something is printed.
 
-use run_loop::domain::delegation::{JobRequest, Signal};
+use run_loop::domain::delegation::{JobRequest, Signal, WALL_CLOCK_TIMEOUT};
 use run_loop::domain::end::End;
 use run_loop::domain::job::Ended;
 use run_loop::engine::{InputKind, Refusal, Weight};
@@ -8,7 +8,8 @@ use run_loop::engine::{InputKind, Refusal, Weight};
 use super::Run;
 use crate::world::delegated;
 
-/// Point 6: silence is told once for each dispatch, and ends nothing.
+/// Point 6, T-104, M-123, M-125: silence is told once for each dispatch, and ends nothing; a budget that is
+/// spent after it closes the job, by its own label.
 #[test]
 fn silence_is_told_once_and_ends_nothing() {
     let (mut run, asked) = Run::reviewing();
@@ -21,7 +22,8 @@ fn silence_is_told_once_and_ends_nothing() {
     assert_eq!(run.closed(job), None);
     let attempt = 2;
     assert_eq!(run.input(InputKind::Silent { job, attempt }), 0);
-    run.ends(job, delegated(Ended::Exited { code: 1 }, false));
+    run.ends(job, delegated(Ended::TimedOut, false));
+    assert_eq!(run.closed(job).unwrap().kind(), WALL_CLOCK_TIMEOUT);
     assert_eq!(run.ask(None, JobRequest::Redispatch { job }), Weight::New);
     assert_eq!(run.input(InputKind::Silent { job, attempt }), 1);
     assert!(matches!(run.into_end(), Some(End::Approved { .. })));

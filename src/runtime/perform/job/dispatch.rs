@@ -1,6 +1,7 @@
 //! Starting the agent of a job, each kind in its way.
 
 use std::path::Path;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -16,7 +17,6 @@ use crate::domain::failure::Failure;
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::{Job, SessionUse};
 use crate::domain::spent::Spent;
-use crate::runtime::clock::left_until;
 
 impl Assignment<'_> {
     /// Starts the agent with its prompt, and waits for its end.
@@ -26,7 +26,8 @@ impl Assignment<'_> {
         prompt: &[u8],
         stop: CancellationToken,
     ) -> Result<Dispatched, Failure> {
-        let budget = left_until(self.job.deadline);
+        // All of it: who is begun was asked just now, and a machine that slept meanwhile worked on nothing.
+        let budget = Duration::from_secs(self.job.budget);
         let in_review_tree = self.job.evidence == EvidenceKind::ReviewTree;
         let confine = self
             .tree
@@ -47,7 +48,7 @@ impl Assignment<'_> {
                     environment: &self.rim.environment,
                     guard: &self.rim.guard,
                     budget,
-                    run_left: self.state.budget.ends_at().map(left_until),
+                    run_left: self.run_left,
                     confine,
                 };
                 Ok(command::dispatch(&dispatch, stop).await)
