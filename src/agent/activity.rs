@@ -42,6 +42,7 @@ fn told(event: Event) -> Option<String> {
         | Event::Used { .. }
         | Event::Cost { .. }
         | Event::Reset { .. }
+        | Event::Asked
         | Event::Raw { .. } => None,
     }
 }

@@ -53,6 +53,8 @@ pub enum Event {
         /// Whether this goes on where the last message stopped.
         goes_on: bool,
     },
+    /// What it was asked was said again: all before it belongs to an earlier turn.
+    Asked,
     /// A piece of a message that the model said. It goes on where the last piece of the same message
     /// stopped; where programs name no message, nothing but a tool comes between them.
     Piece {

@@ -161,3 +161,88 @@ fn what_was_refused_is_counted_and_told() {
     let last = activity::last(Stream::Acp, refused.as_bytes());
     assert_eq!(last.as_deref(), Some("was denied rm -rf /"));
 }
+
+/// What our client takes down of a turn that says these updates and ends well.
+fn turn(updates: &[&str]) -> Account {
+    let mut output = String::new();
+    for update in updates {
+        let message = format!(
+            r#"{{"agent":{{"method":"session/update","params":{{"sessionId":"s","update":{update}}}}}}}"#
+        );
+        output.push_str(&message);
+        output.push('\n');
+    }
+    output.push_str("{\"agent\":{\"id\":3,\"result\":{\"stopReason\":\"end_turn\"}}}\n");
+    Account::of(Stream::Acp, output.as_bytes())
+}
+
+fn chunk(name: Option<&str>, text: &str) -> String {
+    let name = name.map_or_else(String::new, |name| format!(r#""messageId":"{name}","#));
+    format!(
+        r#"{{"sessionUpdate":"agent_message_chunk",{name}"content":{{"type":"text","text":"{text}"}}}}"#
+    )
+}
+
+/// A message goes on whatever comes between its pieces: a tool that ends late, a warning without a name.
+#[test]
+fn a_named_message_goes_on_behind_what_comes_between() {
+    let (first, second) = (
+        chunk(Some("m9"), "# Plan, first"),
+        chunk(Some("m9"), " and second half"),
+    );
+    let warning = chunk(None, "A warning.");
+    let tool = r#"{"sessionUpdate":"tool_call_update","status":"completed"}"#;
+    let of_child = r#"{"sessionUpdate":"agent_message_chunk","messageId":"c1","_meta":{"claudeCode":{"parentToolUseId":"t1"}},"content":{"type":"text","text":"Found nothing."}}"#;
+    let whole = Some("# Plan, first and second half".to_owned());
+    for between in [tool, &warning, of_child] {
+        assert_eq!(
+            turn(&[&first, between, &second]).final_message(),
+            whole,
+            "{between}"
+        );
+        assert_eq!(
+            turn(&[&first, &second, between]).final_message(),
+            whole,
+            "{between}"
+        );
+        assert_eq!(
+            turn(&[between, &first, &second]).final_message(),
+            whole,
+            "{between}"
+        );
+    }
+    // A later message is the last one, whatever is still said of an earlier.
+    let later = turn(&[&first, &chunk(Some("m10"), "Done."), &second]);
+    assert_eq!(later.final_message().as_deref(), Some("Done."));
+    // Without names, a tool ends a message.
+    let nameless = turn(&[&chunk(None, "I look."), tool, &warning]);
+    assert_eq!(nameless.final_message().as_deref(), Some("A warning."));
+}
+
+/// A turn of long ago that is told again while the new one runs is no answer.
+#[test]
+fn what_was_said_before_the_prompt_is_said_again_is_no_answer() {
+    let asked =
+        r#"{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"Earlier?"}}"#;
+    for name in [None, Some("m1")] {
+        let (old, new) = (chunk(name, "Old."), chunk(name, "New."));
+        assert_eq!(turn(&[&old, asked]).final_message(), None);
+        assert_eq!(
+            turn(&[&old, asked, &new]).final_message().as_deref(),
+            Some("New.")
+        );
+    }
+}
+
+/// An error of codex that does not say that it tries again is the end.
+#[test]
+fn an_error_that_is_not_tried_again_is_the_end() {
+    let error = |retry: &str| {
+        format!(
+            r#"{{"sessionUpdate":"session_info_update","_meta":{{"codex":{{"error":{{"message":"no"{retry}}}}}}}}}"#
+        )
+    };
+    assert!(!turn(&[&chunk(None, "Done."), &error("")]).is_done());
+    assert!(!turn(&[&chunk(None, "Done."), &error(r#","willRetry":false"#)]).is_done());
+    assert!(turn(&[&chunk(None, "Done."), &error(r#","willRetry":true"#)]).is_done());
+}

@@ -86,6 +86,14 @@ fn a_perfect_report_without_the_end_of_its_turn_is_no_pass() {
             "no message of the protocol: Debugger attached.",
         ),
         ("say \"$(report)\"; answer null; exec 1>&-", "does not read"),
+        // A second answer takes back the first.
+        ("say \"$(report)\"; end; refuse 500 broken", "broken"),
+        ("say \"$(report)\"; end; end refusal", "refusal"),
+        // Words for people after the end hide no failure.
+        (
+            "say \"$(report)\"; end; tell Bye.; refuse 500 broken",
+            "broken",
+        ),
         // Its end without an answer.
         ("end", "no report"),
         ("say '\"I forgot the verdict.\"'; end", "invalid report"),

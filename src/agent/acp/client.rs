@@ -86,10 +86,8 @@ async fn life(
     let over = talk.whole(&command.directory, prompt).await;
     Ok(match over {
         Ok(()) => {
-            talk.listen_to_the_end(EXIT).await;
-            let status = timeout(EXIT, child.wait()).await;
             // One that stays is ended by the guard: its turn is over.
-            let status = status.ok().and_then(Result::ok);
+            let status = talk.listen_to_the_end(&mut child, EXIT).await;
             record.ended(status);
             match status {
                 Some(status) if !status.success() => {

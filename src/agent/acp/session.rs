@@ -1,13 +1,14 @@
 //! The talk with an agent: one session, one prompt, one answer.
 
 use std::path::Path;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::process::{ChildStdin, ChildStdout};
+use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{Receiver, UnboundedSender};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until};
 
 use crate::agent::acp::order::Order;
 use crate::agent::acp::permission::{self, Policy};
@@ -190,15 +191,34 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Hears on after the turn, until the agent says nothing more: some say the rest then.
-    pub(super) async fn listen_to_the_end(&mut self, limit: Duration) {
+    /// Hears on after the turn, until the agent says nothing more and has ended: some say the rest then.
+    /// `None` where it does not end in time, or we were told to stop.
+    pub(super) async fn listen_to_the_end(
+        &mut self,
+        child: &mut Child,
+        limit: Duration,
+    ) -> Option<ExitStatus> {
         self.to = None;
-        let all = async {
-            while let Some(Ok(message)) = self.from.recv().await {
-                self.hear(message);
+        let until = Instant::now() + limit;
+        let mut is_heard = true;
+        loop {
+            let [terminate, interrupt, hang_up] = &mut self.stop;
+            let heard = tokio::select! {
+                biased;
+                Some(()) = terminate.recv() => return None,
+                Some(()) = interrupt.recv() => return None,
+                Some(()) = hang_up.recv() => return None,
+                () = sleep_until(until) => return None,
+                heard = self.from.recv(), if is_heard => heard,
+                status = child.wait(), if !is_heard => return status.ok(),
+            };
+            match heard {
+                None => is_heard = false,
+                Some(Ok(message)) => self.hear(message),
+                // Words for people, now that it is asked nothing more.
+                Some(Err(_)) => {}
             }
-        };
-        drop(timeout(limit, all).await);
+        }
     }
 
     /// What is neither the answer nor wrong.
@@ -219,16 +239,21 @@ impl<'a> Talk<'a> {
                 };
                 self.say(protocol::answer(&id, &outcome));
             }
+            // A second answer to the prompt takes back the first.
+            Message::Response { id, answer } if self.to.is_none() && id == json!(self.last) => {
+                drop(self.told(answer));
+            }
             // The answer to nothing that was asked.
             Message::Response { .. } => {}
         }
     }
 
     fn permission(&mut self, params: &Value) -> Outcome {
-        let policy = match (self.until, self.order.may_write) {
-            (Some(_), _) => Policy::Cancelled,
-            (None, true) => Policy::AllowOnce,
-            (None, false) => Policy::Reject,
+        let is_over = self.until.is_some() || self.to.is_none();
+        let policy = match (is_over, self.order.may_write) {
+            (true, _) => Policy::Cancelled,
+            (false, true) => Policy::AllowOnce,
+            (false, false) => Policy::Reject,
         };
         let (outcome, told) = permission::answer(params, policy);
         let title = params.pointer("/toolCall/title").and_then(Value::as_str);

@@ -59,7 +59,7 @@ impl Message {
     }
 }
 
-/// Hears the agent; what is no message ends it.
+/// Hears the agent, also what is no message.
 pub(super) fn hear(from: ChildStdout) -> Receiver<Result<Message, String>> {
     let (sender, receiver) = channel(64);
     tokio::spawn(listen(from, sender));
@@ -83,8 +83,7 @@ async fn listen(from: ChildStdout, heard: Sender<Result<Message, String>>) {
             let text = shortened(&String::from_utf8_lossy(&line));
             format!("it printed a line that is no message of the protocol: {text}")
         });
-        let is_wrong = message.is_err();
-        if heard.send(message).await.is_err() || is_wrong {
+        if heard.send(message).await.is_err() {
             return;
         }
     }

@@ -1,5 +1,7 @@
 //! What a program's events come to.
 
+use std::collections::BTreeSet;
+
 use crate::agent::adapter::{Event, line};
 use crate::domain::profile::Stream;
 use crate::domain::spent::{Spent, Usage};
@@ -15,11 +17,15 @@ pub struct Account {
     spent: Spent,
     directory: Option<String>,
     usage: Usage,
-    /// The message that is being said, and whether the next piece begins another one.
+    /// The message without a name that is being said, and whether the next piece begins another one.
     message: String,
-    /// Its name, where the program has names for messages.
-    named: Option<String>,
     closed: bool,
+    /// The message with a name that was begun last.
+    named: Option<String>,
+    /// Its name.
+    last_name: Option<String>,
+    /// The names of all that were begun.
+    begun: BTreeSet<String>,
     /// Final messages, where the program's end events hold them.
     results: Vec<String>,
     ended_well: Option<bool>,
@@ -52,8 +58,10 @@ impl Account {
             directory: None,
             usage: Usage::default(),
             message: String::new(),
-            named: None,
             closed: true,
+            named: None,
+            begun: BTreeSet::new(),
+            last_name: None,
             results: Vec::new(),
             ended_well: None,
             fatal: None,
@@ -89,10 +97,18 @@ impl Account {
             }
             Event::Version { version } => self.spent.version = Some(version),
             Event::Models { names } => self.spent.model = Some(names),
-            Event::Message { text, goes_on } => self.say(&text, goes_on, None),
-            Event::Piece { of, text } => {
-                let goes_on = self.named == of;
-                self.say(&text, goes_on, of);
+            Event::Message { text, goes_on } => self.say(&text, goes_on),
+            Event::Piece { of: None, text } => self.say(&text, true),
+            Event::Piece {
+                of: Some(name),
+                text,
+            } => self.say_of(name, &text),
+            Event::Asked => {
+                self.message.clear();
+                self.closed = true;
+                self.named = None;
+                self.last_name = None;
+                self.begun.clear();
             }
             Event::ToolStart { .. } | Event::ToolEnd { .. } => self.closed = true,
             Event::Denied { .. } => self.spent.denied += 1,
@@ -130,13 +146,25 @@ impl Account {
     }
 
     /// Takes in what the model said: the rest of the message that is being said, or a new one.
-    fn say(&mut self, text: &str, goes_on: bool, named: Option<String>) {
+    fn say(&mut self, text: &str, goes_on: bool) {
         if self.closed || !goes_on {
             self.message.clear();
         }
         self.closed = false;
-        self.named = named;
         self.message.push_str(text);
+    }
+
+    /// The same of a message with a name: it goes on whatever came between its pieces. What is still
+    /// said of an earlier one is no part of the last.
+    fn say_of(&mut self, name: String, text: &str) {
+        self.closed = true;
+        if self.begun.insert(name.clone()) {
+            self.named = Some(String::new());
+            self.last_name = Some(name);
+        } else if self.last_name.as_ref() != Some(&name) {
+            return;
+        }
+        self.named.get_or_insert_default().push_str(text);
     }
 
     /// Whether the program said that it was done, and nothing that speaks against it. Plain text
@@ -171,10 +199,11 @@ impl Account {
     /// The final message. Of several, all of them: what one of them claims must not vanish.
     #[must_use]
     pub fn final_message(&self) -> Option<String> {
-        let all = if self.results.is_empty() {
-            self.message.clone()
-        } else {
-            self.results.join("\n\n")
+        // Where messages have names, what has none is beside them: a warning.
+        let all = match (self.results.is_empty(), &self.named) {
+            (false, _) => self.results.join("\n\n"),
+            (true, Some(named)) => named.clone(),
+            (true, None) => self.message.clone(),
         };
         (!all.trim().is_empty()).then_some(all)
     }

@@ -132,6 +132,13 @@ fn used(result: &Value) -> Option<Usage> {
 
 fn happened(update: &Value, events: &mut Vec<Event>) {
     match text_or_empty(update, "/sessionUpdate").as_str() {
+        // An old turn that is told again, perhaps while the new one runs.
+        "user_message_chunk" => events.push(Event::Asked),
+        // Of an agent that the agent asked: its message is no answer of this one's.
+        "agent_message_chunk"
+            if update
+                .pointer("/_meta/claudeCode/parentToolUseId")
+                .is_some_and(|parent| !parent.is_null()) => {}
         "agent_message_chunk" => {
             if let Some(said) = text(update, "/content/text") {
                 events.push(Event::Piece {
@@ -180,7 +187,7 @@ fn codex(update: &Value, events: &mut Vec<Event>) {
         events.push(Event::Error {
             trouble: status.map(Trouble::of_status),
             message: words.join(": "),
-            fatal: tries_again == Some(false),
+            fatal: tries_again != Some(true),
         });
     }
     if text_or_empty(update, "/_meta/codex/threadStatus/type") == "systemError" {
