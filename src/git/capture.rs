@@ -78,6 +78,7 @@ impl Source<'_> {
         }
         let inspection = Inspection {
             git: self.git,
+            format: Some(format),
             temporary: &temporary,
             allow_filters: self.allow_filters,
         };

@@ -63,6 +63,16 @@ pub enum Error {
         /// Where it should lead.
         to: Oid,
     },
+    /// A later commit than the base is in both histories.
+    #[error(
+        "both histories have {later}, which is later than {base}, though git was made to name that their base"
+    )]
+    NotBest {
+        /// What git names.
+        base: Oid,
+        /// What both have, too.
+        later: Oid,
+    },
     /// An index makes a tree that is not of its entries.
     #[error(
         "the index makes the tree {tree}, which is not what its entries are: somebody wrote other folders into it"
@@ -103,7 +113,9 @@ impl Error {
         }
         let failure = Failure::new(code, message);
         match self {
-            Self::NotGenuine { .. } | Self::NoWay { .. } => failure.next(["git", "fsck", "--full"]),
+            Self::NotGenuine { .. } | Self::NoWay { .. } | Self::NotBest { .. } => {
+                failure.next(["git", "fsck", "--full"])
+            }
             Self::Start { .. }
             | Self::Failed { .. }
             | Self::Complained { .. }
@@ -122,6 +134,7 @@ impl Error {
             | Self::Answer { .. }
             | Self::NotGenuine { .. }
             | Self::NoWay { .. }
+            | Self::NotBest { .. }
             | Self::FalseIndex { .. }
             | Self::NotAFile { .. }
             | Self::Io(_) => &[],

@@ -19,7 +19,7 @@ use crate::git::commit::Commit;
 use crate::git::error::Error;
 use crate::git::object_id::{ObjectId, raw};
 use crate::git::program::{Git, finish, finish_into};
-use crate::git::read::Object;
+use crate::git::read::{Object, Place, Read as _, ask};
 use crate::git::repository::ObjectFormat;
 use crate::git::store::ReviewStore;
 
@@ -39,10 +39,10 @@ pub(crate) fn pinned(git: &Git, store: &ReviewStore, pin: &Pin) -> Result<(), Er
     asked.change([&pin.base_content_tree, &identity.content_tree], Files::Too)?;
     let commits = asked.read(tempfile::tempfile_in(store.temporary())?)?;
     // Where the base is where the run began, HEAD may have been set back since.
-    if pin.base_tip.is_some() {
-        for tip in tips {
-            leads(&commits, tip, &identity.base)?;
-        }
+    if let Some(tip) = &pin.base_tip {
+        is_base(&commits, [tip, &identity.head], &identity.base, || {
+            merge_bases(git, store.git_dir(), [tip, &identity.head])
+        })?;
     }
     Ok(())
 }
@@ -55,7 +55,23 @@ pub(crate) fn history(git: &Git, git_dir: &Path, base: &Oid, tips: &[&Oid]) -> R
     let mut asked = Asked::of(git, git_dir);
     asked.history(base, tips)?;
     let commits = asked.read(tempfile::tempfile()?)?;
-    tips.iter().try_for_each(|tip| leads(&commits, tip, base))
+    match tips {
+        [one, other] => is_base(&commits, [one, other], base, || {
+            merge_bases(git, git_dir, [one, other])
+        }),
+        _ => tips
+            .iter()
+            .try_for_each(|tip| leads(&commits, tip, base).map(drop)),
+    }
+}
+
+fn merge_bases(git: &Git, git_dir: &Path, [one, other]: [&Oid; 2]) -> Result<Vec<Oid>, Error> {
+    ask(
+        git,
+        Place::new(git_dir),
+        |library| library.merge_bases(one, other),
+        |program| program.merge_bases(one, other),
+    )
 }
 
 /// Proves which paths differ between two trees; not what their files hold.
@@ -80,6 +96,8 @@ struct Asked<'a> {
     git: &'a Git,
     git_dir: &'a Path,
     objects: BTreeSet<Oid>,
+    /// Those of them that are files.
+    blobs: BTreeSet<Oid>,
     /// A remote has promised the blobs that are not here: it gives them later, and git computes the
     /// ids of what it receives.
     may_lack_blobs: bool,
@@ -91,6 +109,7 @@ impl<'a> Asked<'a> {
             git,
             git_dir,
             objects: BTreeSet::new(),
+            blobs: BTreeSet::new(),
             may_lack_blobs: false,
         }
     }
@@ -123,6 +142,9 @@ impl<'a> Asked<'a> {
             for entry in [change.old, change.new] {
                 let is_asked = entry.is_tree() || (files == Files::Too && !entry.is_submodule());
                 if is_asked && !entry.is_nothing() {
+                    if !entry.is_tree() {
+                        self.blobs.insert(entry.oid.clone());
+                    }
                     self.objects.insert(entry.oid);
                 }
             }
@@ -145,7 +167,8 @@ impl<'a> Asked<'a> {
         for oid in &self.objects {
             let mut line = Vec::new();
             answers.read_until(b'\n', &mut line)?;
-            if self.may_lack_blobs && line == format!("{oid} missing\n").as_bytes() {
+            let may_lack = self.may_lack_blobs && self.blobs.contains(oid);
+            if may_lack && line == format!("{oid} missing\n").as_bytes() {
                 continue;
             }
             let (kind, length) =
@@ -217,23 +240,53 @@ fn header(line: &[u8], asked: &Oid) -> Option<(String, u64)> {
     Some((kind.to_owned(), length.parse().ok()?))
 }
 
-/// Whether proved commits lead from one to another: git was told so by commits that may lie outside
-/// of what was proved.
-fn leads(commits: &BTreeMap<Oid, Commit>, from: &Oid, to: &Oid) -> Result<(), Error> {
+/// Whether a commit is where two part: both lead to it, and to nothing later that both have. A history
+/// that is said to end where it does not (the file `shallow`) hides what is later.
+fn is_base(
+    commits: &BTreeMap<Oid, Commit>,
+    tips: [&Oid; 2],
+    base: &Oid,
+    all: impl FnOnce() -> Result<Vec<Oid>, Error>,
+) -> Result<(), Error> {
+    let [one, other] = tips;
+    let one = leads(commits, one, base)?;
+    let both: Vec<&Oid> = leads(commits, other, base)?
+        .into_iter()
+        .filter(|oid| one.contains(oid) && *oid != base && commits.contains_key(*oid))
+        .collect();
+    // Two that were merged into each other have several, and git picks one.
+    match both.first() {
+        Some(later) if all()?.len() < 2 => Err(Error::NotBest {
+            base: base.clone(),
+            later: (*later).clone(),
+        }),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Whether proved commits lead from one to another, and which these are: git was told so by commits
+/// that may lie outside of what was proved.
+fn leads<'a>(
+    commits: &'a BTreeMap<Oid, Commit>,
+    from: &'a Oid,
+    to: &'a Oid,
+) -> Result<BTreeSet<&'a Oid>, Error> {
     let mut seen = BTreeSet::new();
     let mut next = vec![from];
     while let Some(oid) = next.pop() {
-        if oid == to {
-            return Ok(());
-        }
         if seen.insert(oid)
+            && oid != to
             && let Some(commit) = commits.get(oid)
         {
             next.extend(&commit.parents);
         }
     }
-    Err(Error::NoWay {
-        from: from.clone(),
-        to: to.clone(),
-    })
+    if seen.contains(to) {
+        Ok(seen)
+    } else {
+        Err(Error::NoWay {
+            from: from.clone(),
+            to: to.clone(),
+        })
+    }
 }

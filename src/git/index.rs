@@ -92,9 +92,9 @@ impl TemporaryIndex {
                 let mut bytes = Vec::new();
                 index.read_to_end(&mut bytes)?;
                 let file = format.and_then(|format| IndexFile::parse(&bytes, format));
-                let without = file.as_ref().and_then(IndexFile::without_false_folders);
+                let plain = file.as_ref().map(IndexFile::plain);
                 let mut target = fs_err::File::create_new(copy.path())?;
-                target.write_all(without.as_ref().unwrap_or(&bytes))?;
+                target.write_all(plain.as_ref().unwrap_or(&bytes))?;
                 let times = FileTimes::new().set_modified(modified);
                 target.file().set_times(times)?;
                 Seed::Index(file.map(|file| file.listing()))

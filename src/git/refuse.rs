@@ -113,6 +113,7 @@ pub(crate) fn meaning(root: &Path, error: &Error) -> Meaning {
         | Error::Answer { .. }
         | Error::NotGenuine { .. }
         | Error::NoWay { .. }
+        | Error::NotBest { .. }
         | Error::FalseIndex { .. }
         | Error::NotAFile { .. }
         | Error::Io(_) => false,

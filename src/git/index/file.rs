@@ -184,27 +184,20 @@ impl<'a> IndexFile<'a> {
         listing
     }
 
-    /// The same index without the folders' ids, where these are not those of its entries: git writes
-    /// them into trees as they stand.
-    pub(super) fn without_false_folders(&self) -> Option<Vec<u8>> {
-        let mut kept = self.extensions.iter();
-        let is_right = kept
-            .clone()
-            .filter(|extension| extension.name == *b"TREE")
-            .all(|tree| cache_tree::is_right(self, self.format, &self.bytes[tree.body()]));
-        if is_right {
-            return None;
-        }
+    /// The same index with nothing but its entries and, where they are right, the ids of its folders:
+    /// git writes these into trees as they stand. What else an index may hold could make git read
+    /// something else than was read here, as a table of where its parts are does.
+    pub(super) fn plain(&self) -> Vec<u8> {
         let mut bytes = self.bytes[..self.end].to_vec();
-        // The two others say where things stand in the file.
-        for extension in kept.by_ref() {
-            if !matches!(&extension.name, b"TREE" | b"EOIE" | b"IEOT") {
-                bytes.extend_from_slice(&self.bytes[extension.whole.clone()]);
-            }
+        let folders = self.extensions.iter().filter(|it| it.name == *b"TREE");
+        if let [folders] = folders.collect::<Vec<_>>()[..]
+            && cache_tree::is_right(self, self.format, &self.bytes[folders.body()])
+        {
+            bytes.extend_from_slice(&self.bytes[folders.whole.clone()]);
         }
         // No sum: git computes none of an index when it reads one.
         bytes.extend(std::iter::repeat_n(0, self.format.width()));
-        Some(bytes)
+        bytes
     }
 }
 
@@ -245,5 +238,39 @@ impl<'a> Fields<'a> {
         let found = self.take(length)?;
         self.at += 1;
         Some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An index without an entry, and with these extensions.
+    fn index(extensions: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
+        let mut bytes = b"DIRC\0\0\0\x02\0\0\0\0".to_vec();
+        for (name, body) in extensions {
+            bytes.extend_from_slice(*name);
+            bytes.extend_from_slice(&u32::try_from(body.len()).unwrap().to_be_bytes());
+            bytes.extend_from_slice(body);
+        }
+        bytes.extend_from_slice(&[1; 20]);
+        bytes
+    }
+
+    /// Tables of where an index's parts are lead git to others than were read here.
+    #[test]
+    fn nothing_but_entries_and_right_folders_is_kept() {
+        let empty = index(&[]);
+        let bare = [&empty[..12], &[0; 20]].concat();
+        let unread = index(&[(b"EOIE", &[0; 24]), (b"IEOT", b"x"), (b"XXXX", b"TREE")]);
+        for bytes in [empty, unread, index(&[(b"TREE", b"nonsense")])] {
+            let file = IndexFile::parse(&bytes, ObjectFormat::Sha1).unwrap();
+            assert_eq!(file.plain(), bare);
+        }
+        for left_to_git in [&b"link"[..], b"sdir", b"what"] {
+            let name: &[u8; 4] = left_to_git.try_into().unwrap();
+            let bytes = index(&[(name, b"")]);
+            assert!(IndexFile::parse(&bytes, ObjectFormat::Sha1).is_none());
+        }
     }
 }

@@ -69,7 +69,7 @@ impl Common {
         {
             return Ok(Arc::clone(content));
         }
-        let content = match self.changed(git, store, tree)? {
+        let content = match self.changed(git, store, tree) {
             Some(content) => content,
             None => listed(git, store, tree)?,
         };
@@ -81,17 +81,11 @@ impl Common {
 
     /// What a tree holds, by what changed from the last one: there are few changes, and many files.
     /// `None` where there is no last one, or what comes of it is not the tree.
-    fn changed(
-        &self,
-        git: &Git,
-        store: &ReviewStore,
-        tree: &Oid,
-    ) -> Result<Option<Content>, Error> {
-        let Some((last, content, _)) = &self.content else {
-            return Ok(None);
-        };
-        let changes = git::changes::between(git, store, last, tree)?;
-        Ok(content.changed(&changes).filter(|it| is_of(it, tree)))
+    fn changed(&self, git: &Git, store: &ReviewStore, tree: &Oid) -> Option<Content> {
+        let (last, content, _) = self.content.as_ref()?;
+        // What the last one was made of may be gone by now.
+        let changes = git::changes::between(git, store, last, tree).ok()?;
+        content.changed(&changes).filter(|it| is_of(it, tree))
     }
 
     /// The blobs that slots at a tree lacked so far; of another tree than the last, none.

@@ -51,6 +51,7 @@ impl Look<'_> {
         let (entries, _) = list(&command)?;
         contents.has_gitlinks = entries.iter().any(crate::git::index::Entry::is_gitlink);
         let inspection = Inspection {
+            format: None,
             git: self.git,
             temporary: self.temporary,
             allow_filters: self.allow_filters,

@@ -114,6 +114,10 @@ impl Program<'_> {
         let Some(tree) = self.folder(rev, folder)? else {
             return match files.first() {
                 None => Ok(()),
+                // What git lists of another repository in the folder's place.
+                Some(file) if file.is_gitlink() && file.path.as_bytes() == folder.as_bytes() => {
+                    Ok(())
+                }
                 Some(file) => Err(Error::NotGenuine {
                     oid: file.oid.clone(),
                 }),
@@ -148,8 +152,15 @@ impl Program<'_> {
     }
 }
 
-/// A mode in a tree object, and as git prints it.
+/// A mode in a tree object, and as git prints it: of old ones of files, whether they are executable.
 fn is_mode(raw: &[u8], printed: &str) -> bool {
-    let printed = printed.strip_prefix('0').unwrap_or(printed);
-    raw == printed.as_bytes()
+    let plain = |mode: &[u8]| {
+        let start = mode.iter().take_while(|byte| **byte == b'0').count();
+        match &mode[start..] {
+            [b'1', b'0', b'0', b'7', ..] => b"100755".to_vec(),
+            [b'1', b'0', b'0', ..] => b"100644".to_vec(),
+            other => other.to_vec(),
+        }
+    };
+    plain(raw) == plain(printed.as_bytes())
 }
