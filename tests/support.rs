@@ -11,6 +11,7 @@
 pub mod agents;
 pub mod bench;
 pub mod crash;
+pub mod forge;
 pub mod reading;
 pub mod reference;
 pub mod repo;

@@ -5,6 +5,7 @@
 //! processes and held against each other: a diff that was cut, or that hides a listed file, is no
 //! evidence (`EvidenceFailed`), never a smaller change. Tests: `tests/evidence.rs`.
 
+mod apart;
 mod blobs;
 mod differ;
 mod exclusion;
@@ -20,6 +21,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use self::apart::Apart;
 use self::blobs::Facts;
 use self::differ::{Differ, Pair, Renames};
 use self::list::{ABSENT, Counts, Entry, SUBMODULE};
@@ -75,15 +77,15 @@ pub fn make(
     receipt_seed: &str,
     folder: &Path,
 ) -> Result<Evidence, Failure> {
-    let differ = Differ {
-        git,
-        store: store.git_dir(),
-    };
     let pair = Pair {
         old: pin.base_content_tree.clone(),
         new: pin.identity.content_tree.clone(),
     };
-    made(&differ, pair, review, receipt_seed, folder).map_err(|error| {
+    let made = apart(git, store, &pair).and_then(|apart| {
+        let differ = differ(git, store, apart.as_ref());
+        made(&differ, pair, review, receipt_seed, folder)
+    });
+    made.map_err(|error| {
         let mut message = format!("the evidence could not be made: {error}");
         let mut source = std::error::Error::source(&error);
         while let Some(cause) = source {
@@ -107,16 +109,16 @@ pub fn change_between(
     review: &ReviewSpec,
     scratch: &Path,
 ) -> Change {
-    let differ = Differ {
-        git,
-        store: store.git_dir(),
-    };
     let pair = Pair {
         old: old.clone(),
         new: new.clone(),
     };
     globs(&review.exclude)
-        .and_then(|globs| seen::change(&differ, pair, &globs, review.diff_cap, scratch))
+        .and_then(|globs| {
+            let apart = apart(git, store, &pair)?;
+            let differ = differ(git, store, apart.as_ref());
+            seen::change(&differ, pair, &globs, review.diff_cap, scratch)
+        })
         .unwrap_or_else(|error| {
             tracing::warn!(%old, %new, %error, "no diff since an earlier tree");
             Change::Unknown
@@ -127,11 +129,14 @@ pub fn change_between(
 /// is known of its lines, and nothing rests on them.
 #[must_use]
 pub fn since(git: &Git, store: &ReviewStore, trees: &[Oid], now: &Oid) -> Vec<Since> {
-    let differ = Differ {
-        git,
-        store: store.git_dir(),
+    let of = |tree: &Oid| {
+        let pair = Pair {
+            old: tree.clone(),
+            new: now.clone(),
+        };
+        let apart = apart(git, store, &pair)?;
+        since::of(&differ(git, store, apart.as_ref()), tree, now)
     };
-    let of = |tree: &Oid| since::of(&differ, tree, now);
     trees
         .iter()
         .filter_map(|tree| {
@@ -140,6 +145,18 @@ pub fn since(git: &Git, store: &ReviewStore, trees: &[Oid], now: &Oid) -> Vec<Si
                 .ok()
         })
         .collect()
+}
+
+fn apart(git: &Git, store: &ReviewStore, pair: &Pair) -> Result<Option<Apart>, Error> {
+    Ok(Apart::of(git, store, [&pair.old, &pair.new])?)
+}
+
+/// What shows a change: from its own objects, where there is a repository of them.
+fn differ<'a>(git: &'a Git, store: &'a ReviewStore, apart: Option<&'a Apart>) -> Differ<'a> {
+    Differ {
+        git,
+        store: apart.map_or_else(|| store.git_dir(), Apart::git_dir),
+    }
 }
 
 fn made(

@@ -84,6 +84,16 @@ pub(crate) fn trees(git: &Git, git_dir: &Path, pair: [&Oid; 2]) -> Result<(), Er
     asked.read(tempfile::tempfile()?).map(drop)
 }
 
+/// The ids of two trees and of every object in which they differ, a line each.
+///
+/// # Errors
+/// When git fails.
+pub(crate) fn objects(git: &Git, git_dir: &Path, trees: [&Oid; 2]) -> Result<String, Error> {
+    let mut asked = Asked::of(git, git_dir);
+    asked.change(trees, Files::Too)?;
+    Ok(lines(asked.objects.iter()))
+}
+
 /// Whether the files of a change are asked for too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Files {

