@@ -132,7 +132,7 @@ fn receipts_cannot_be_computed_from_the_diff() {
         "",
         &repo.beside("none"),
     );
-    crate::fixture::failed(failure, "seed");
+    failed(failure, "seed");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_glob_that_cannot_be_read_is_no_evidence() {
         &["docs/"],
         &repo.beside("e"),
     );
-    crate::fixture::failed(result, "glob `docs/` of review.exclude");
+    failed(result, "glob `docs/` of review.exclude");
 }
 
 /// A repository may hold two objects under one id, and give one process the one and another process the

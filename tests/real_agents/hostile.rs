@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::program::{Program, Trial, each};
+use crate::record;
 use crate::support::bench::Bench;
 
 /// Stands in every file that would instruct an agent.
@@ -130,6 +131,9 @@ fn nothing_is_obeyed(program: Program) {
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .collect();
+    if !left.is_empty() {
+        record::tell_wrong();
+    }
     assert_eq!(
         left,
         Vec::<std::ffi::OsString>::new(),
@@ -146,6 +150,9 @@ fn nothing_is_obeyed(program: Program) {
             !reads_them || !text.contains("/GEMINI.md ---")
         })
         .collect();
+    if !obeyed.is_empty() {
+        record::tell_wrong();
+    }
     assert_eq!(obeyed, Vec::<String>::new());
     ran.ends(0);
     // It read what it was to read.

@@ -51,10 +51,16 @@ pub(crate) fn passed(program: Program, case: &str) {
 
 /// The test met the end of a job's budget: where nothing else is wrong, the machine was too slow for it.
 pub(crate) fn tell_slow(stderr: &str) {
-    if stderr.contains("budget") {
+    if stderr.contains("at the end of its budget") {
         let thread = std::thread::current();
         add("slow", thread.name().unwrap_or_default());
     }
+}
+
+/// The test saw something that no slowness explains.
+pub(crate) fn tell_wrong() {
+    let thread = std::thread::current();
+    add("wrong", thread.name().unwrap_or_default());
 }
 
 /// The whole of a real run stands in `last-run.json`. After a change that is meant, or another version:

@@ -120,29 +120,27 @@ mod tests {
     /// What git reads as another number than is written there is not read as one.
     #[test]
     fn only_what_git_writes_is_right() {
-        let node = |head: &str, id: &[u8]| [head.as_bytes(), id].concat();
-        let child = node("a\01 0\n", &[8; 20]);
-        assert!(is_read(
-            &[node("\02 1\n", &[7; 20]), child.clone()].concat()
-        ));
-        assert!(is_read(&[node("\0-1 1\n", &[]), child.clone()].concat()));
-        for head in [
-            "\0-4294967294 1\n",
-            "\04294967298 1\n",
-            "\0-2 1\n",
-            "\0+2 1\n",
-            "\002 1\n",
-            "\02 01\n",
-            "x\02 1\n",
-        ] {
-            for id in [&[7; 20][..], &[]] {
-                assert!(
-                    !is_read(&[node(head, id), child.clone()].concat()),
-                    "{head}"
-                );
+        let node = |name: &str, counts: &str, id: &[u8]| {
+            [name.as_bytes(), b"\0", counts.as_bytes(), b"\n", id].concat()
+        };
+        let child = node("a", "1 0", &[8; 20]);
+        let with = |root: Vec<u8>, child: &[u8]| is_read(&[&root, child].concat());
+        assert!(with(node("", "2 1", &[7; 20]), &child));
+        assert!(with(node("", "-1 1", &[]), &child));
+        let counts = [
+            "-4294967294 1",
+            "4294967298 1",
+            "-2 1",
+            "+2 1",
+            "02 1",
+            "2 01",
+        ];
+        for id in [&[7; 20][..], &[]] {
+            for counts in counts {
+                assert!(!with(node("", counts, id), &child), "{counts}");
             }
+            assert!(!with(node("x", "2 1", id), &child));
         }
-        let nameless = node("\01 0\n", &[8; 20]);
-        assert!(!is_read(&[node("\02 1\n", &[7; 20]), nameless].concat()));
+        assert!(!with(node("", "2 1", &[7; 20]), &node("", "1 0", &[8; 20])));
     }
 }
