@@ -2,6 +2,8 @@
 
 use std::fs::File;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use run_loop::lock::{Locked, Sharing};
 use run_loop::process::guard::remains::{Left, end, is_gone, left};
@@ -178,4 +180,40 @@ async fn a_command_does_not_end_what_it_runs_in() {
     let named = |id: &ProcessId| id.pid == own;
     assert!(processes.iter().any(named) && why.contains("started by"));
     drop(held);
+}
+
+/// Somebody who looks for what is left of other jobs looks at this one while its guard begins: that is
+/// none that was killed. Runs do so before each job that they start, side by side.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guard_that_begins_is_not_taken_for_a_killed_one() {
+    for _ in 0..30 {
+        let bench = Bench::new();
+        let capture = bench.capture();
+        let over = Arc::new(AtomicBool::new(false));
+        let seekers: Vec<_> = (0..4)
+            .map(|_| {
+                let (capture, over) = (capture.clone(), Arc::clone(&over));
+                tokio::spawn(async move {
+                    while !over.load(Ordering::Relaxed) {
+                        // A folder that is being made reads in no way.
+                        drop(end(&capture).await);
+                        tokio::task::yield_now().await;
+                    }
+                })
+            })
+            .collect();
+        let ready = bench.point("ready");
+        let engine = Engine::start(&bench, "echo here > ready; echo report; exit 0");
+        ready.reached();
+        let probe = attach(&capture).await.unwrap();
+        over.store(true, Ordering::Relaxed);
+        for seeker in seekers {
+            seeker.await.unwrap();
+        }
+        engine.kill();
+        match probe {
+            Probe::Ended(outcome) => assert!(outcome.ended().is_success(), "{outcome:?}"),
+            other @ (Probe::Running { .. } | Probe::Lost) => panic!("{other:?}"),
+        }
+    }
 }

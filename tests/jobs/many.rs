@@ -161,7 +161,7 @@ fn fifty_flooding_jobs_are_held_in_flat_memory() {
         "read_prompt\nRL={}\nread -r go < '{begin}'\necho x > \"$TMPDIR/prompt\"\n\
          for i in $(seq {JOBS}); do \"$RL\" job submit --agent helper --prompt-file \
          \"$TMPDIR/prompt\" > \"$TMPDIR/id.$i\" & done\nwait\n\
-         for id in \"$TMPDIR\"/id.*; do \"$RL\" job wait \"$(cat \"$id\")\" >/dev/null || exit 7; done\n\
+         for id in \"$TMPDIR\"/id.*; do \"$RL\" job wait \"$(cat \"$id\")\" >/dev/null || {{ echo failed > '{done}'; exit 7; }}; done\n\
          echo done > '{done}'; read -r go < '{begin}'\nverdict PASS '[]'",
         env!("CARGO_BIN_EXE_run-loop"),
         begin = begin.path().display(),
@@ -171,12 +171,16 @@ fn fifty_flooding_jobs_are_held_in_flat_memory() {
         .reviewer("reader", &reader)
         .spare("helper", &helper, "")
         .ready();
-    let child = bench.spawn(&["--base", "main", "--review-only"]);
+    let mut child = bench.spawn(&["--base", "main", "--review-only"]);
     begin.release();
     let idle = kib(child.id(), "VmRSS:");
     let log = reading(bench.repo.root());
     let before = commits(bench.repo.root());
-    done.reached();
+    let said = done.reached();
+    if said.trim() != "done" {
+        child.kill().unwrap();
+        unreachable!("{:?}", bench.run(&["job", "list"]));
+    }
     // Each begins with its message and ends with its outcome; two of them may be taken at once.
     let durable = commits(bench.repo.root()) - before;
     drop(log);

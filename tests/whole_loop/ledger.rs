@@ -247,3 +247,37 @@ fn a_pass_that_calls_an_earlier_finding_open_is_none() {
         shown.stdout
     );
 }
+
+/// What was left for later and is still said to block goes to the creator again, while there are rounds.
+#[test]
+fn what_was_left_for_later_is_asked_for_again() {
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        (
+            "correct",
+            &format!(
+                "{}; if [ \"$RUN_LOOP_JOB_ROUND\" = 1 ]; then answers deferred 'Later.'; else answers fixed; fi | deliver",
+                adds("// a part of it")
+            ),
+        ),
+    ]);
+    let reviewer = by_round(&[
+        says(
+            "NOT PASS",
+            &[finding("no bounds", "high", "src/lib.rs", 1)],
+            &[],
+        ),
+        says("NOT PASS", &[], &[("F-1", "open")]),
+        says("PASS", &[], &[("F-1", "fixed")]),
+    ]);
+    let stage = Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", &reviewer)]))
+        .ready();
+    stage.run(&LINE).ends(0);
+    let corrections = stage.asked();
+    let corrections = corrections.iter().filter(|asked| *asked == "correct ann");
+    assert_eq!(corrections.count(), 2);
+    assert!(stage.prompt("correct", "ann").contains("no bounds"));
+    stage.gate_ends(0);
+}

@@ -259,7 +259,7 @@ fn judge(
 }
 
 /// What a valid report says of an earlier finding of its slot, and is not in the ledger yet: one
-/// that was called fixed still holds; or, in a review of one's own work, it was wrong.
+/// that was called fixed or left for later still holds; or, in a review of one's own work, it was wrong.
 fn said_of_earlier(
     state: &State,
     review: &Review,
@@ -282,7 +282,10 @@ fn said_of_earlier(
         }
         let reopens = state.keeps_open(&slot.name, &outcome.reading)
             && prior.disposition == Disposition::Open
-            && finding.disposition == Disposition::Fixed;
+            && matches!(
+                finding.disposition,
+                Disposition::Fixed | Disposition::Deferred
+            );
         let takes_back = state.takes_back(&review.pin, finding, said);
         (reopens || takes_back).then(|| Event::FindingDisposed {
             finding: finding.id,

@@ -1,6 +1,7 @@
 //! The files and folders that stores and their locks are made of: ours alone, and no links.
 
 use std::fs::{DirBuilder, File};
+use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,7 @@ use crate::git::error::path_shown;
 pub(super) fn put(path: &Path, bytes: Option<&[u8]>) -> std::io::Result<()> {
     let now = match fs_err::read(path) {
         Ok(now) => Some(now),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
     match (bytes, now) {
@@ -33,22 +34,20 @@ pub(super) fn put(path: &Path, bytes: Option<&[u8]>) -> std::io::Result<()> {
 
 /// Makes a folder of ours, 0700; one that is a link, another user's or open to others is refused.
 pub(super) fn own_folder(path: &Path) -> Result<(), Failure> {
-    match DirBuilder::new().mode(0o700).recursive(false).create(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let parent = path.parent().unwrap_or(path);
-            DirBuilder::new()
-                .mode(0o700)
-                .recursive(true)
-                .create(parent)
-                .and_then(|()| DirBuilder::new().mode(0o700).create(path))
-                .map_err(|error| unusable(path, error))?;
-        }
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            return Err(unusable(path, error));
-        }
-        Ok(()) | Err(_) => {}
+    let make = || DirBuilder::new().mode(0o700).create(path);
+    let made = match make() {
+        Err(error) if error.kind() == ErrorKind::NotFound => DirBuilder::new()
+            .mode(0o700)
+            .recursive(true)
+            .create(path.parent().unwrap_or(path))
+            .and_then(|()| make()),
+        made => made,
+    };
+    match made {
+        // Another run may have made it at any moment.
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(unusable(path, error)),
+        Ok(()) | Err(_) => check_ours(path),
     }
-    check_ours(path)
 }
 
 /// What is wrong with a folder that others can reach.
@@ -113,4 +112,32 @@ pub(super) fn set_aside(git_dir: &Path) -> Result<PathBuf, Failure> {
 pub(super) fn unusable(path: &Path, error: impl std::fmt::Display) -> Failure {
     let message = format!("{} cannot be used: {error}", path_shown(path));
     Failure::new(Code::StateUnwritable, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::own_folder;
+
+    /// Runs that begin at once all make the folder that none of them has.
+    #[test]
+    fn all_who_make_a_folder_at_once_have_it() {
+        const RUNS: usize = 8;
+        let place = tempfile::tempdir().unwrap();
+        for number in 0..200 {
+            let path = place.path().join(format!("home-{number}/.cache/ours"));
+            let begin = Barrier::new(RUNS);
+            let run = || {
+                begin.wait();
+                own_folder(&path)
+            };
+            std::thread::scope(|scope| {
+                let runs: Vec<_> = (0..RUNS).map(|_| scope.spawn(run)).collect();
+                for run in runs {
+                    run.join().unwrap().unwrap();
+                }
+            });
+        }
+    }
 }

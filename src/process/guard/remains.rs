@@ -148,6 +148,10 @@ impl Search {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return over(Left::Nobody),
             folder => folder?,
         };
+        // A guard that begins meanwhile is none that was killed: it locks before it makes its mark and
+        // its record, so these are looked at first, and the lock after them.
+        let mark = Mark::find(&folder)?;
+        let read = record::read(&folder, &Where::here());
         if folder.is_locked()? {
             return over(Left::Guarded);
         }
@@ -156,14 +160,14 @@ impl Search {
             return over(Left::Nobody);
         }
         let mut search = Self {
-            mark: Mark::find(&folder)?,
+            mark,
             recorded: BTreeSet::new(),
             foreign_session: None,
             proven: BTreeSet::new(),
             unreadable: None,
             is_above_us: false,
         };
-        match record::read(&folder, &Where::here()) {
+        match read {
             Read::Before => return over(Left::Nobody),
             // Nothing was started: the mark comes first.
             Read::Known(known) if search.mark.is_none() && known.processes.is_empty() => {

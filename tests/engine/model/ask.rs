@@ -108,10 +108,11 @@ impl Model<'_> {
         }
     }
 
-    /// What was called fixed and is still there.
+    /// What was called fixed or left for later, and is still there.
     fn open_again(&mut self, slot: usize) {
         for finding in &mut self.findings {
-            if finding.slot == slot && finding.blocks() && finding.how == How::Fixed {
+            let answered = matches!(finding.how, How::Fixed | How::Deferred);
+            if finding.slot == slot && finding.blocks() && answered {
                 finding.how = How::Open;
             }
         }
