@@ -208,7 +208,7 @@ fn does_nothing_twice(world: &World, seed: u64) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A run that crashes again and again, at every second input, ends all the same.
+    /// A run that crashes again and again, at every third input, ends all the same.
     #[test]
     fn a_run_that_keeps_crashing_ends_the_same(world in any_worlds(), seed in any::<u64>()) {
         let exit = whole(&world, seed).driver.state.end().unwrap().exit().code();
