@@ -1,7 +1,7 @@
 //! A finding that is refuted, upheld, sustained, and then mended.
 
 use crate::overruled::{LINE, stage};
-use crate::stage::adds;
+use crate::stage::{Stage, adds, by_role, implements, looks_for};
 
 /// M-011: the ruling is enforced on the creator.
 #[test]
@@ -38,4 +38,42 @@ fn a_ruling_that_is_not_followed_does_not_pass() {
         ran.ends(7).with("RL0703");
         stage.promoted_nothing();
     }
+}
+
+/// Issue 5, point 3: what changed since the tree that each reviewer last saw is in the prompt of who mends.
+#[test]
+fn who_mends_is_shown_what_changed_since_it_was_reviewed() {
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        (
+            "correct",
+            &format!(
+                "{}; answers refuted 'It is in another file.' | deliver",
+                adds("// half of it")
+            ),
+        ),
+        (
+            "comply",
+            &format!("{}; answers fixed | deliver", adds("// sum")),
+        ),
+    ]);
+    let reviewer = by_role(&[
+        ("review", &looks_for("sum")),
+        (
+            "readjudicate",
+            "rulings upheld 'That file is not called.' | deliver",
+        ),
+    ]);
+    let stage = Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &reviewer)
+        .agent("eve", "rulings sustained 'It is not called.' | deliver")
+        .ready();
+    stage.run(&LINE).ends(0);
+    let prompt = stage.prompt("comply", "ann");
+    let since = prompt.split("## Since they were reviewed").nth(1);
+    let since = since.unwrap_or_else(|| panic!("{prompt}"));
+    let since = since.split("\n## ").next().unwrap();
+    assert!(since.contains("+// half of it"), "{since}");
+    assert!(!since.contains("+// begun"), "{since}");
 }

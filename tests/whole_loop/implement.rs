@@ -25,6 +25,28 @@ fn nothing_that_changed_is_no_implementation() {
     stage.promoted_nothing();
 }
 
+/// A branch that holds something already is reviewed, and that the job added nothing is said.
+#[test]
+fn nothing_that_was_added_to_a_change_is_told() {
+    let stage = Stage::new()
+        .agent(
+            "ann",
+            &by_role(&[("implement", "echo 'I did a lot.' | deliver")]),
+        )
+        .agent(
+            "bob",
+            &by_role(&[("review", "verdict PASS '[]' | deliver")]),
+        )
+        .ready();
+    let ran = stage.run(&LINE);
+    ran.ends(0);
+    assert!(
+        ran.stderr.contains("the content did not change"),
+        "{}",
+        ran.stderr
+    );
+}
+
 #[test]
 fn a_commit_of_ones_own_is_as_good_as_edits() {
     let stage = stage(&format!(
