@@ -52,7 +52,7 @@ fn a_stall_is_told_by_its_name() {
             "job_signalled",
             "stalled:blocked: it waits for a permission: rm ",
         ),
-        (heard, "job_resumed", "resumed: it printed something again"),
+        (heard, "job_resumed", "resumed: it goes on"),
         (
             signal(Signal::Error, "no"),
             "job_signalled",
