@@ -33,10 +33,16 @@ const LARGEST_COMMIT: u64 = 64 << 20;
 pub(crate) fn pinned(git: &Git, store: &ReviewStore, pin: &Pin) -> Result<(), Error> {
     let identity = &pin.identity;
     let mut asked = Asked::of(git, store.git_dir());
-    asked.may_lack_blobs = store.is_promisor();
+    // Of those that a remote has promised some are not here, and old versions of git end at the first;
+    // what is fetched of them has its id computed.
+    let files = if store.is_promisor() {
+        Files::Not
+    } else {
+        Files::Too
+    };
     let tips: Vec<&Oid> = [&identity.head].into_iter().chain(&pin.base_tip).collect();
     asked.history(&identity.base, &tips)?;
-    asked.change([&pin.base_content_tree, &identity.content_tree], Files::Too)?;
+    asked.change([&pin.base_content_tree, &identity.content_tree], files)?;
     let commits = asked.read(tempfile::tempfile_in(store.temporary())?)?;
     // Where the base is where the run began, HEAD may have been set back since.
     if let Some(tip) = &pin.base_tip {
@@ -106,11 +112,6 @@ struct Asked<'a> {
     git: &'a Git,
     git_dir: &'a Path,
     objects: BTreeSet<Oid>,
-    /// Those of them that are files.
-    blobs: BTreeSet<Oid>,
-    /// A remote has promised the blobs that are not here: it gives them later, and git computes the
-    /// ids of what it receives.
-    may_lack_blobs: bool,
 }
 
 impl<'a> Asked<'a> {
@@ -119,8 +120,6 @@ impl<'a> Asked<'a> {
             git,
             git_dir,
             objects: BTreeSet::new(),
-            blobs: BTreeSet::new(),
-            may_lack_blobs: false,
         }
     }
 
@@ -152,9 +151,6 @@ impl<'a> Asked<'a> {
             for entry in [change.old, change.new] {
                 let is_asked = entry.is_tree() || (files == Files::Too && !entry.is_submodule());
                 if is_asked && !entry.is_nothing() {
-                    if !entry.is_tree() {
-                        self.blobs.insert(entry.oid.clone());
-                    }
                     self.objects.insert(entry.oid);
                 }
             }
@@ -168,7 +164,6 @@ impl<'a> Asked<'a> {
         let command = self
             .git
             .on(self.git_dir)
-            .env("GIT_NO_LAZY_FETCH", "1")
             .args(["cat-file", "--batch", "--buffer"]);
         finish_into(&command.stdin(asked), room.try_clone()?)?;
         room.rewind()?;
@@ -177,10 +172,6 @@ impl<'a> Asked<'a> {
         for oid in &self.objects {
             let mut line = Vec::new();
             answers.read_until(b'\n', &mut line)?;
-            let may_lack = self.may_lack_blobs && self.blobs.contains(oid);
-            if may_lack && line == format!("{oid} missing\n").as_bytes() {
-                continue;
-            }
             let (kind, length) =
                 header(&line, oid).ok_or_else(|| Error::answer("git cat-file --batch", &line))?;
             let bytes = proved(&mut answers, oid, &kind, length)?;

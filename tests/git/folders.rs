@@ -34,7 +34,10 @@ fn exchange(repo: &Repo, old: &str, new: &str) {
 
 /// A repository whose index holds a harmful file, in folders that are those of a harmless one.
 fn forged(options: &[&str]) -> Repo {
-    forged_after(options, |_| {})
+    let repo = forged_after(options, |_| {});
+    let harmless = repo.git(&["rev-parse", "HEAD~1^{tree}"]);
+    assert_eq!(repo.git(&["write-tree"]), harmless, "git goes by them");
+    repo
 }
 
 fn forged_after(options: &[&str], prepare: impl Fn(&Repo)) -> Repo {
@@ -60,7 +63,6 @@ fn forged_after(options: &[&str], prepare: impl Fn(&Repo)) -> Repo {
     for (old, new) in harmful.iter().zip(&harmless) {
         exchange(&repo, old, new);
     }
-    assert_eq!(repo.git(&["write-tree"]), harmless[0], "git goes by them");
     repo
 }
 
