@@ -1,7 +1,7 @@
 //! Reading many blobs from one `git cat-file --batch`, each piece by piece.
 //!
 //! Nothing is ever held whole: a piece is at most [`PIECE`] bytes, cut after a line's end where
-//! there is one, else between two characters.
+//! there is one, else between two characters. Each blob is held against its id, which git does not do.
 
 use std::io::{BufRead, BufReader, Read as _};
 
@@ -10,6 +10,8 @@ use tokio_util::sync::CancellationToken;
 use crate::checks::error::Error;
 use crate::checks::git;
 use crate::domain::oid::Oid;
+use crate::git::object_id::{ObjectId, raw};
+use crate::git::repository::ObjectFormat;
 use crate::process::command::Command;
 
 /// The most that is held of a blob.
@@ -28,7 +30,8 @@ pub(crate) trait Sink {
 /// Reads every blob of the list into the sink.
 ///
 /// # Errors
-/// When git fails, an object is missing or no blob, or the token is cancelled.
+/// When git fails, an object is missing, no blob or not what its id stands for, or the token is
+/// cancelled.
 pub(crate) fn read(
     base: &Command,
     blobs: &[Oid],
@@ -63,6 +66,7 @@ fn one(
     sink: &mut dyn Sink,
 ) -> Result<(), Error> {
     let mut left = header(reader, oid)?;
+    let mut id = ObjectId::new(ObjectFormat::of(oid), "blob", left);
     sink.begin(index, left);
     piece.clear();
     loop {
@@ -71,10 +75,12 @@ fn one(
         }
         let room = (PIECE - piece.len()) as u64;
         let want = room.min(left);
+        let known = piece.len();
         let read = reader.by_ref().take(want).read_to_end(piece)? as u64;
         if read < want {
             return Err(answer("the end of its output inside a blob"));
         }
+        id.update(&piece[known..]);
         left -= read;
         if left == 0 {
             sink.piece(piece, true);
@@ -83,6 +89,9 @@ fn one(
         let cut = cut(piece);
         sink.piece(&piece[..cut], false);
         piece.drain(..cut);
+    }
+    if id.finish() != raw(oid) {
+        return Err(answer(&format!("other bytes than {oid} stands for")));
     }
     let mut end = [0];
     reader.read_exact(&mut end)?;
@@ -130,6 +139,32 @@ fn cut(piece: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A blob is read for what its id stands for.
+    #[test]
+    fn other_bytes_than_the_ids_are_no_blob() {
+        struct Nobody;
+        impl Sink for Nobody {
+            fn begin(&mut self, _: usize, _: u64) {}
+            fn piece(&mut self, _: &[u8], _: bool) {}
+        }
+        let oid = Oid::parse("ce013625030ba8dba906f756967f9e9ca394464a").unwrap();
+        let read = |text: &str| {
+            let answer = format!("{oid} blob {}\n{text}\n", text.len());
+            let (stop, mut piece) = (CancellationToken::new(), Vec::new());
+            one(
+                &mut answer.as_bytes(),
+                &oid,
+                0,
+                &stop,
+                &mut piece,
+                &mut Nobody,
+            )
+        };
+        read("hello\n").unwrap();
+        let error = read("hallo\n").unwrap_err().to_string();
+        assert!(error.contains("other bytes than ce0136"), "{error}");
+    }
 
     #[test]
     fn a_piece_is_cut_after_a_line_or_before_a_character() {
