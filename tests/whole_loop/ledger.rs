@@ -281,3 +281,36 @@ fn what_was_left_for_later_is_asked_for_again() {
     assert!(stage.prompt("correct", "ann").contains("no bounds"));
     stage.gate_ends(0);
 }
+
+/// A PASS closes what its reviewer raised before, in the reviewer's own words.
+#[test]
+fn a_pass_closes_a_finding_in_its_reviewers_words() {
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        (
+            "correct",
+            &format!(
+                "{}; answers deferred 'Later.' | deliver",
+                adds("// another")
+            ),
+        ),
+    ]);
+    let reviewer = by_round(&[
+        says(
+            "NOT PASS",
+            &[finding("no bounds", "high", "src/lib.rs", 1)],
+            &[],
+        ),
+        says("PASS", &[], &[("F-1", "withdrawn")]),
+    ]);
+    let stage = Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", &reviewer)]))
+        .ready();
+    stage.run(&LINE).ends(0);
+    let shown = stage.bench().run(&["show", "--findings"]);
+    shown
+        .ends(0)
+        .says("fixed by bob (review)")
+        .says("withdrawn: I looked.");
+}

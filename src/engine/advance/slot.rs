@@ -95,10 +95,26 @@ fn pass(
             finding: finding.id,
             disposition: Disposition::Fixed,
             job,
-            note: "its reviewer passes the content as it is now".to_owned(),
+            note: said_at_last(state, job, finding.id)
+                .unwrap_or_else(|| "its reviewer passes the content as it is now".to_owned()),
         },
         None => settle(round, slot, Settlement::Passed { by, job }),
     }
+}
+
+/// What a passing report says became of an earlier finding, in its own words.
+fn said_at_last(state: &State, job: JobId, finding: FindingId) -> Option<String> {
+    let outcome = state.jobs.get(&job)?.outcome.as_ref()?;
+    let Reading::Review(said) = &outcome.reading else {
+        return None;
+    };
+    let prior = said.prior.iter().find(|prior| prior.finding == finding)?;
+    let how = prior.disposition.as_str();
+    Some(if prior.note.is_empty() {
+        how.to_owned()
+    } else {
+        format!("{how}: {}", prior.note)
+    })
 }
 
 /// Whether a waiting slot's turn has come. `checks` runs the project's commands, so it comes after
