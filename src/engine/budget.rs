@@ -55,9 +55,6 @@ impl Budget {
             .saturating_sub(self.ran);
         Some(self.since?.plus_millis(left))
     }
-}
-
-impl Budget {
     /// How much of its time the run has left, where the engine of now has driven it so long by the clock
     /// of a machine that is awake.
     #[must_use]

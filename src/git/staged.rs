@@ -7,11 +7,9 @@ use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::git::changes::{Change, Changes, Entry, between, read};
 use crate::git::error::Error;
-use crate::git::index::{TemporaryIndex, enter};
-use crate::git::object::read_oid;
-use crate::git::program::{Git, finish};
+use crate::git::index_alone::{Alone, Keeping};
+use crate::git::program::Git;
 use crate::git::repository::Repository;
-use crate::git::snapshot_commit::{pack, write};
 use crate::git::store::ReviewStore;
 
 /// What was in the index alone and is gone from there.
@@ -35,49 +33,26 @@ pub fn keep(
     pin: &Pin,
     name: &str,
 ) -> Result<Option<Oid>, Failure> {
-    let Some(commit) = commit(git, repo, store, &pin.identity)? else {
-        return Ok(None);
-    };
-    let packed = pack(git, store, &commit, &pin.identity.base)?;
-    store.hold(name, &commit, &packed)?;
-    Ok(Some(commit))
-}
-
-fn commit(
-    git: &Git,
-    repo: &Repository,
-    store: &ReviewStore,
-    source: &Identity,
-) -> Result<Option<Oid>, Error> {
-    let head = &source.head;
+    let Identity { head, tree, .. } = &pin.identity;
+    let mut alone = Alone::default();
     let staged = staged(git, repo, head)?;
-    if staged.is_empty() {
-        return Ok(None);
-    }
-    let edits = between(git, store, head, &source.tree)?;
-    let mut lines = Vec::new();
-    for (path, Change { old, new }) in staged {
-        let worked = edits.get(&path).map_or(&old, |edit| &edit.new);
-        let holds_content = !new.is_nothing() && !new.is_submodule() && new.oid != old.oid;
-        if holds_content && new.oid != worked.oid {
-            lines.extend(format!("{} {} 0\t", new.mode, new.oid).into_bytes());
-            lines.extend_from_slice(path.as_bytes());
-            lines.push(0);
+    if !staged.is_empty() {
+        let edits = between(git, store, head, tree)?;
+        for (path, Change { old, new }) in staged {
+            let worked = edits.get(&path).map_or(&old, |edit| &edit.new);
+            let holds_content = !new.is_nothing() && !new.is_submodule() && new.oid != old.oid;
+            if holds_content && new.oid != worked.oid {
+                alone.add(&new.mode, &new.oid, &path);
+            }
         }
     }
-    if lines.is_empty() {
-        return Ok(None);
-    }
-    let index = TemporaryIndex::empty(&store.temporary())?;
-    let command = index
-        .command(git, &repo.source_root)
-        .env("GIT_OBJECT_DIRECTORY", store.objects());
-    finish(&command.clone().args(["read-tree", head.as_str()]))?;
-    enter(&command, lines)?;
-    // A partial clone lacks blobs, and git would fetch each of them to see that it is there.
-    let tree = finish(&command.args(["write-tree", "--missing-ok"]))?;
-    let tree = read_oid("git write-tree", &tree)?;
-    write(git, store, &tree, head, "0 +0000").map(Some)
+    let keeping = Keeping {
+        git,
+        repo,
+        store,
+        pin,
+    };
+    keeping.keep(alone, Some(head), name)
 }
 
 /// The source as it is.

@@ -21,9 +21,9 @@ use crate::git::repository::ObjectFormat;
 pub(crate) struct Inspection<'a> {
     /// The program.
     pub(crate) git: &'a Git,
-    /// Where temporary indexes lie.
     /// How objects are named, there as in the repository around, where an index is not taken as it is.
     pub(crate) format: Option<ObjectFormat>,
+    /// Where temporary indexes lie.
     pub(crate) temporary: &'a Path,
     /// Filters that may run.
     pub(crate) allow_filters: &'a [String],

@@ -10,12 +10,11 @@ use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::git::changes::between;
 use crate::git::error::Error;
-use crate::git::index::{TemporaryIndex, enter};
-use crate::git::object::{commit_of, read_oid};
-use crate::git::program::{Git, finish};
+use crate::git::index_alone::{Alone, Keeping};
+use crate::git::object::commit_of;
+use crate::git::program::Git;
 use crate::git::read::{Place, Read as _, ask};
 use crate::git::repository::Repository;
-use crate::git::snapshot_commit::{pack, write};
 use crate::git::staged::Now;
 use crate::git::store::ReviewStore;
 
@@ -56,45 +55,24 @@ pub fn keep(
     pin: &Pin,
     name: &str,
 ) -> Result<Option<Oid>, Failure> {
-    let Some(commit) = commit(git, repo, store, &pin.identity)? else {
-        return Ok(None);
-    };
-    let packed = pack(git, store, &commit, &pin.identity.base)?;
-    store.hold(name, &commit, &packed)?;
-    Ok(Some(commit))
-}
-
-fn commit(
-    git: &Git,
-    repo: &Repository,
-    store: &ReviewStore,
-    source: &Identity,
-) -> Result<Option<Oid>, Error> {
-    let mut alone = unmerged(git, repo)?;
+    let mut sides = unmerged(git, repo)?;
     // Another repository's commits are not ours to keep.
-    alone.retain(|entry| entry.mode != "160000");
-    if alone.is_empty() {
-        return Ok(None);
+    sides.retain(|entry| entry.mode != "160000");
+    if !sides.is_empty() {
+        let held = of_commits(git, repo, &pin.identity.head)?;
+        sides.retain(|entry| !held.contains(&entry.oid));
     }
-    let held = of_commits(git, repo, &source.head)?;
-    alone.retain(|entry| !held.contains(&entry.oid));
-    if alone.is_empty() {
-        return Ok(None);
+    let mut alone = Alone::default();
+    for Entry { mode, oid, side } in sides {
+        alone.add(&mode, &oid, &side.kept_at());
     }
-    let mut lines = Vec::new();
-    for Entry { mode, oid, side } in alone {
-        lines.extend(format!("{mode} {oid} 0\t").into_bytes());
-        lines.extend_from_slice(side.kept_at().as_bytes());
-        lines.push(0);
-    }
-    let index = TemporaryIndex::empty(&store.temporary())?;
-    let command = index
-        .command(git, &repo.source_root)
-        .env("GIT_OBJECT_DIRECTORY", store.objects());
-    enter(&command, lines)?;
-    let tree = finish(&command.args(["write-tree", "--missing-ok"]))?;
-    let tree = read_oid("git write-tree", &tree)?;
-    write(git, store, &tree, &source.head, "0 +0000").map(Some)
+    let keeping = Keeping {
+        git,
+        repo,
+        store,
+        pin,
+    };
+    keeping.keep(alone, None, name)
 }
 
 /// What is gone of the sides that `kept` has, and of the edits of the working tree, by the source as it

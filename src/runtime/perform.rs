@@ -27,7 +27,8 @@ use crate::runtime::remains;
 use crate::runtime::rim::Rim;
 
 /// Performs one effect. `state` is the one that requested it, or that it was read back in where
-/// it is done `again` for a dead engine. The run has so much of its time left, where it has a bound. `stop` ends it politely, `kill` now.
+/// it is done `again` for a dead engine. `run_left` is what the run has left of its time, where that has
+/// a bound. `stop` ends it politely, `kill` now.
 pub(super) async fn perform(
     rim: Arc<Rim>,
     effect: Effect,
