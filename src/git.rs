@@ -19,6 +19,7 @@ pub(crate) mod facts;
 pub(crate) mod filter;
 pub(crate) mod genuine;
 pub(crate) mod index;
+pub(crate) mod index_alone;
 pub mod measure;
 pub mod object;
 pub(crate) mod object_id;

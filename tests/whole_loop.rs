@@ -44,5 +44,7 @@ mod stage;
 mod stale;
 #[path = "whole_loop/templates.rs"]
 mod templates;
+#[path = "whole_loop/thrown_away.rs"]
+mod thrown_away;
 #[path = "whole_loop/withdrawn.rs"]
 mod withdrawn;

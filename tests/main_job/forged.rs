@@ -5,7 +5,7 @@
 use crate::support::agents::ScriptedAgent;
 use crate::support::bench::{Bench, Ran};
 use crate::support::forge::{bytes_of, forge};
-use crate::support::repo;
+use crate::support::repo::{self, Repo};
 
 /// A bench whose `feature` first runs something harmful, then something harmless.
 fn bench() -> Bench {
@@ -18,6 +18,23 @@ fn bench() -> Bench {
     repo.write("notes.md", "Harmless.\n");
     repo.commit("notes");
     bench
+}
+
+/// The tree of `tool/` with a harmless file; it lies nowhere but in the repository.
+fn harmless_folder(repo: &Repo) -> String {
+    repo.write("tool/run.sh", "echo harmless\n");
+    repo.git(&["add", "tool"]);
+    let harmless = repo.git(&["write-tree", "--prefix=tool/"]);
+    repo.git(&["reset", "-q", "--hard"]);
+    harmless
+}
+
+/// Puts another commit under a commit's id: its line of the tree is replaced by these lines.
+fn forge_commit(repo: &Repo, id: &str, lines: impl FnOnce(&str) -> String) {
+    let commit = String::from_utf8(bytes_of(repo, "commit", id)).unwrap();
+    let (tree, rest) = commit.split_once('\n').unwrap();
+    let commit = format!("{}\n{rest}", lines(tree));
+    forge(repo, id, "commit", commit.as_bytes());
 }
 
 fn refused(bench: &Bench, code: i32) -> Ran {
@@ -39,10 +56,7 @@ fn a_folder_that_shows_other_files() {
     let bench = bench();
     let repo = &bench.repo;
     let harmful = repo.git(&["rev-parse", "HEAD:tool"]);
-    repo.write("tool/run.sh", "echo harmless\n");
-    repo.git(&["add", "tool"]);
-    let harmless = repo.git(&["write-tree", "--prefix=tool/"]);
-    repo.git(&["reset", "-q", "--hard"]);
+    let harmless = harmless_folder(repo);
     forge(repo, &harmful, "tree", &bytes_of(repo, "tree", &harmless));
     assert!(
         repo.git(&["cat-file", "-p", "HEAD:tool/run.sh"])
@@ -60,10 +74,7 @@ fn a_folder_that_shows_other_files_beside_packs() {
     let bench = bench();
     let repo = &bench.repo;
     let harmful = repo.git(&["rev-parse", "HEAD:tool"]);
-    repo.write("tool/run.sh", "echo harmless\n");
-    repo.git(&["add", "tool"]);
-    let harmless = repo.git(&["write-tree", "--prefix=tool/"]);
-    repo.git(&["reset", "-q", "--hard"]);
+    let harmless = harmless_folder(repo);
     let bytes = bytes_of(repo, "tree", &harmless);
     let listed = repo.git(&["rev-list", "--objects", "--no-object-names", "--all"]);
     let others: Vec<&str> = listed.lines().filter(|id| *id != harmful).collect();
@@ -97,10 +108,7 @@ fn a_folder_around_the_change_that_shows_other_files() {
     let repo = &bench.repo;
     let around = repo.git(&["rev-parse", "HEAD:tool"]);
     repo.git(&["branch", "-f", "main", "HEAD~1"]);
-    repo.write("tool/run.sh", "echo harmless\n");
-    repo.git(&["add", "tool"]);
-    let other = repo.git(&["write-tree", "--prefix=tool/"]);
-    repo.git(&["reset", "-q", "--hard"]);
+    let other = harmless_folder(repo);
     forge(repo, &around, "tree", &bytes_of(repo, "tree", &other));
     let ran = bench.run(&["--base", "main", "--review-only"]);
     ran.ends(3).with("RL0120").says("does not hold what its id");
@@ -147,14 +155,7 @@ fn a_base_that_says_to_have_it_already() {
     let repo = &bench.repo;
     let base = repo.git(&["rev-parse", "main"]);
     let has = repo.git(&["rev-parse", "HEAD~1^{tree}"]);
-    let commit = String::from_utf8(bytes_of(repo, "commit", &base)).unwrap();
-    let (_, rest) = commit.split_once('\n').unwrap();
-    forge(
-        repo,
-        &base,
-        "commit",
-        format!("tree {has}\n{rest}").as_bytes(),
-    );
+    forge_commit(repo, &base, |_| format!("tree {has}"));
     refused(&bench, 6).says(&base);
 }
 
@@ -165,10 +166,7 @@ fn a_base_that_says_to_follow_it() {
     let repo = &bench.repo;
     let base = repo.git(&["rev-parse", "main"]);
     let harmful = repo.git(&["rev-parse", "HEAD~1"]);
-    let commit = String::from_utf8(bytes_of(repo, "commit", &base)).unwrap();
-    let (tree, rest) = commit.split_once('\n').unwrap();
-    let commit = format!("{tree}\nparent {harmful}\n{rest}");
-    forge(repo, &base, "commit", commit.as_bytes());
+    forge_commit(repo, &base, |tree| format!("{tree}\nparent {harmful}"));
     refused(&bench, 6);
 }
 
@@ -183,10 +181,7 @@ fn an_origin_that_says_to_follow_it() {
     repo.commit("goes on");
     repo.git(&["switch", "-q", "feature"]);
     let harmful = repo.git(&["rev-parse", "HEAD~1"]);
-    let commit = String::from_utf8(bytes_of(repo, "commit", &origin)).unwrap();
-    let (tree, rest) = commit.split_once('\n').unwrap();
-    let commit = format!("{tree}\nparent {harmful}\n{rest}");
-    forge(repo, &origin, "commit", commit.as_bytes());
+    forge_commit(repo, &origin, |tree| format!("{tree}\nparent {harmful}"));
     let claimed = repo.git(&["merge-base", "main", "feature"]);
     assert_eq!(claimed, harmful);
     refused(&bench, 6).says("does not lead to");
@@ -246,14 +241,7 @@ fn the_gate_takes_no_commit_that_shows_another_tree() {
     repo.git(&["add", "tool"]);
     repo.git(&["commit", "-q", "-m", "a tool"]);
     let head = repo.git(&["rev-parse", "HEAD"]);
-    let commit = String::from_utf8(bytes_of(repo, "commit", &head)).unwrap();
-    let (_, rest) = commit.split_once('\n').unwrap();
-    forge(
-        repo,
-        &head,
-        "commit",
-        format!("tree {approved}\n{rest}").as_bytes(),
-    );
+    forge_commit(repo, &head, |_| format!("tree {approved}"));
     let gate = bench.gate();
     assert_ne!(gate.code, Some(0));
     gate.with("RL0502");
