@@ -66,8 +66,12 @@ fn places(agent: &Agent, environment: &Variables) -> Option<Vec<PathBuf>> {
 /// Where a place really lies, if that is neither in nor above what is kept.
 fn apart(agent: &str, place: &Path, kept: &[&Path]) -> Result<PathBuf, Failure> {
     let lies = confine::real(place);
+    let kept = confine::names(kept.iter().copied()).map_err(|error| {
+        let message =
+            format!("{agent} cannot be confined: what is mounted here is not told: {error}");
+        Failure::new(Code::AgentUnfit, message).next(["cat", "/proc/self/mountinfo"])
+    })?;
     for folder in kept {
-        let folder = confine::real(folder);
         let how = if lies.starts_with(&folder) {
             "lies in"
         } else if folder.starts_with(&lies) {

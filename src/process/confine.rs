@@ -9,6 +9,9 @@
 //!   neither are sockets of services that would do something for it.
 //! - What is readable or writable is so with everything below: nothing hidden can lie in it.
 //! - Links are not followed when rules are made: what they lead to has rules of its own.
+//! - What is hidden is hidden under every path that a mount gives it ([`mounts`]).
+
+mod mounts;
 
 use std::ffi::{CString, OsString};
 use std::io;
@@ -66,11 +69,7 @@ impl Confine {
     /// # Errors
     /// When something of it is not there, or the kernel refuses.
     pub(crate) fn rules(&self) -> io::Result<Rules> {
-        let hidden: Vec<PathBuf> = self
-            .hidden
-            .iter()
-            .map(|path| real(Path::new(path)))
-            .collect();
+        let hidden = names(self.hidden.iter().map(Path::new))?;
         let all = AccessFs::from_all(NEWEST);
         let ruleset = Ruleset::default()
             .handle_access(all)
@@ -138,12 +137,26 @@ fn followed(path: &Path, links: u32) -> PathBuf {
     }
 }
 
+/// Every path under which these can be reached, links followed.
+///
+/// # Errors
+/// When the system does not tell what is mounted.
+pub fn names<'a>(paths: impl IntoIterator<Item = &'a Path>) -> io::Result<Vec<PathBuf>> {
+    let mounts = mounts::Mounts::read()?;
+    let mut names = Vec::new();
+    for path in paths {
+        names.extend(mounts.names(&real(path))?);
+    }
+    Ok(names)
+}
+
 /// Whether a folder may be allowed while the others stay hidden: rights hold for everything below,
-/// so none of them may lie in it.
+/// so none of them may lie in it. Where the system does not tell, they may.
 #[must_use]
 pub fn can_hide(hidden: &[&Path], allowed: &Path) -> bool {
     let allowed = real(allowed);
-    !hidden.iter().any(|path| real(path).starts_with(&allowed))
+    names(hidden.iter().copied())
+        .is_ok_and(|hidden| !hidden.iter().any(|path| path.starts_with(&allowed)))
 }
 
 struct Maker {

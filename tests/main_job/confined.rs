@@ -1,5 +1,8 @@
 //! Reviewers that the kernel confines (issue 6, 6): known programs, and others with `confine: true`.
 
+use std::path::Path;
+use std::process::{Command, Output};
+
 use run_loop::process::confine::landlock_version;
 
 use crate::support::agents::{Point, ScriptedAgent};
@@ -60,6 +63,78 @@ fn a_confined_reviewer_reads_its_tree_and_writes_nowhere_else() {
     assert_eq!(bench.sidecar("ann")["confinement"], "landlock");
     assert!(!bench.repo.beside("agents").join("intruder").exists());
     assert_eq!(bench.gate().code, Some(0));
+}
+
+/// Runs in a mount namespace of its own, in which a folder is also to be had at a second path.
+fn with_a_second_path(folder: &Path, second: &Path, command: &Command) -> Output {
+    let bind = r#"mount --bind "$1" "$2" && shift 2 && exec "$@""#;
+    let mut unshared = Command::new("unshare");
+    unshared
+        .args(["--map-root-user", "--mount", "sh", "-c", bind, "sh"])
+        .args([folder, second])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .current_dir(command.get_current_dir().unwrap())
+        .env_clear();
+    for (name, value) in command.get_envs() {
+        unshared.env(name, value.unwrap());
+    }
+    unshared.output().unwrap()
+}
+
+/// Whether what is hidden can be given a second path here.
+fn paths_can_be_hidden() -> bool {
+    if landlock_version().is_none() {
+        skipped("the kernel has no Landlock");
+        return false;
+    }
+    let mut namespace = Command::new("unshare");
+    namespace.args(["--map-root-user", "--mount", "true"]);
+    let made = namespace.output().is_ok_and(|ran| ran.status.success());
+    if !made {
+        skipped("unshare makes no mount namespace here");
+    }
+    made
+}
+
+/// Reviews where a folder is also to be had at `second`; the reviewer may not list `hidden`.
+fn review_with_a_second_path(
+    first: Bench,
+    (folder, second): (&Path, &Path),
+    hidden: &Path,
+    home: &Path,
+) {
+    let other = format!("may_not other-path ls '{}'", hidden.display());
+    let prober = prober_and(&first, &other);
+    let bench = first.reviewer_with("ann", &prober, "confine: true").ready();
+    let mut review = bench.command(&["--base", "main", "--review-only"]);
+    review.env("HOME", home);
+    Ran::of(&with_a_second_path(folder, second, &review)).ends(0);
+    assert_eq!(bench.sidecar("ann")["confinement"], "landlock");
+}
+
+/// A bind mount gives what is hidden a second path, by which the reviewer does not get there either.
+#[test]
+fn what_is_hidden_is_hidden_under_every_path() {
+    if paths_can_be_hidden() {
+        let (bench, elsewhere) = (Bench::new(), tempfile::tempdir().unwrap());
+        let elsewhere = elsewhere.path().canonicalize().unwrap();
+        let (root, home) = (bench.repo.root().to_owned(), bench.repo.beside("home"));
+        let hidden = elsewhere.join(".git/run-loop/locks");
+        review_with_a_second_path(bench, (&root, &elsewhere), &hidden, &home);
+    }
+}
+
+/// The engine itself names its cache by such a path: the reviewer does not get there by the first.
+#[test]
+fn what_is_hidden_at_a_second_path_is_hidden_at_the_first() {
+    if paths_can_be_hidden() {
+        let (bench, elsewhere) = (Bench::new(), tempfile::tempdir().unwrap());
+        let elsewhere = elsewhere.path().canonicalize().unwrap();
+        let home = bench.repo.beside("home");
+        let hidden = home.join(".cache/run-loop/jobs");
+        review_with_a_second_path(bench, (&home, &elsewhere), &hidden, &elsewhere);
+    }
 }
 
 /// The same program finds every door open where nothing confines it: the test above is no luck.
