@@ -12,6 +12,7 @@
 //!
 //! Tests: `tests/contract.rs`.
 
+pub mod acceptance;
 mod claims;
 pub mod delegation;
 mod form;
@@ -28,6 +29,7 @@ pub mod structured;
 mod text;
 mod verdict;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::domain::agent::Contract;
@@ -51,6 +53,8 @@ pub struct Expect<'a> {
     pub evidence: &'a Evidence,
     /// Findings at least this bad block.
     pub fail_on: Severity,
+    /// The plan's acceptance items ([`acceptance::items`]); a PASS answers each of them.
+    pub items: &'a BTreeSet<u32>,
     /// What lies at a path in the snapshot's tree; `None` where no regular text file lies, or nobody
     /// knows. A place that does not resolve never lowers anything (scenario S26), so `&|_| None` is
     /// safe.

@@ -1,6 +1,6 @@
 //! Whether a decoded block answers *this* job and earns its verdict.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::contract::markdown::{Report, VERDICT_TAG};
 use crate::contract::text::excerpt;
@@ -45,6 +45,11 @@ pub(super) fn review(report: &Report, expect: &Expect<'_>) -> Result<Review, Vec
     };
     if decoded.verdict == Some(Verdict::Pass) {
         problems.append(&mut unread);
+        for item in unanswered(&decoded, expect) {
+            problems.push(format!(
+                "the verdict is PASS, but `plan` does not answer acceptance item {item}"
+            ));
+        }
         for finding in findings
             .iter()
             .filter(|finding| finding.blocks(expect.fail_on))
@@ -68,6 +73,13 @@ pub(super) fn review(report: &Report, expect: &Expect<'_>) -> Result<Review, Vec
         }),
         Some(_) | None => Err(problems),
     }
+}
+
+/// Which acceptance items of the plan nothing is said of.
+fn unanswered<'e>(decoded: &Decoded, expect: &Expect<'e>) -> impl Iterator<Item = u32> + 'e {
+    let answered: BTreeSet<u32> = decoded.plan.iter().map(|answer| answer.item).collect();
+    let items = expect.items.iter().copied();
+    items.filter(move |item| !answered.contains(item))
 }
 
 /// What is wrong with the receipts; never says what would be right.

@@ -1,6 +1,6 @@
 //! One change under review, as every test here sees it, and reports written by hand about it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use run_loop::contract::prompt::{self, ReviewPrompt};
 use run_loop::contract::{Expect, TextFile, review};
@@ -81,6 +81,16 @@ pub(crate) fn read_as(
     report: impl AsRef<[u8]>,
     evidence: &Evidence,
 ) -> Reading {
+    read_with(contract, report, evidence, &BTreeSet::new())
+}
+
+/// The same of a change that has a plan with these acceptance items.
+pub(crate) fn read_with(
+    contract: Contract,
+    report: impl AsRef<[u8]>,
+    evidence: &Evidence,
+    items: &BTreeSet<u32>,
+) -> Reading {
     let tree = Oid::parse(TREE).unwrap();
     let lines = |path: &RepoPath| path.as_bytes().starts_with(b"src/").then(text_file);
     let expect = Expect {
@@ -89,6 +99,7 @@ pub(crate) fn read_as(
         tree: &tree,
         evidence,
         fail_on: Severity::Medium,
+        items,
         text_at: &lines,
     };
     review::read(report.as_ref(), &expect)

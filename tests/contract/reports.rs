@@ -1,5 +1,7 @@
 //! What a report says under `contract: json`: verdict, findings, notes, and what is wrong with it.
 
+use std::collections::BTreeSet;
+
 use run_loop::contract::review::REPORT_CAP;
 use run_loop::domain::agent::Contract;
 use run_loop::domain::finding::Disposition;
@@ -10,7 +12,7 @@ use run_loop::domain::severity::Severity;
 use run_loop::domain::verdict::{Coverage, Verdict};
 
 use crate::fixture::{
-    PASSING, REFUSING, evidence, invalid, is_pass, passing_with, read, report, valid,
+    PASSING, REFUSING, evidence, invalid, is_pass, passing_with, read, read_with, report, valid,
 };
 
 /// P05, P10: a clean review passes, and needs no made-up finding.
@@ -184,6 +186,27 @@ fn notes_on_earlier_findings_and_the_plan_are_kept() {
     }
 }
 
+/// A PASS that leaves an acceptance item of the plan out does not know whether it holds.
+#[test]
+fn a_pass_answers_each_acceptance_item() {
+    let items = BTreeSet::from([1, 2, 4]);
+    let read = |plan: &str, verdict: &str| {
+        let report = passing_with("[]", &format!(r#"[], "plan": [{plan}]"#));
+        let report = report.replace("\"PASS\"", &format!("\"{verdict}\""));
+        read_with(Contract::Json, report, &evidence(), &items)
+    };
+    let met = |item: u32| format!(r#"{{"item": {item}, "state": "met", "note": "seen"}}"#);
+    let (problems, _, _) = invalid(read(&met(2), "PASS"));
+    assert_eq!(
+        problems,
+        [1, 4].map(|item| format!(
+            "the verdict is PASS, but `plan` does not answer acceptance item {item}"
+        ))
+    );
+    valid(read(&format!("{}, {}, {}", met(4), met(1), met(2)), "PASS"));
+    valid(read(&met(2), "NOT PASS"));
+}
+
 /// An acceptance item that is not met is a claim that blocks, whatever the verdict says.
 #[test]
 fn an_item_that_is_not_met_blocks() {
@@ -272,6 +295,7 @@ fn a_job_without_nonce_never_passes() {
         tree: &tree,
         evidence: &evidence(),
         fail_on: Severity::Medium,
+        items: &BTreeSet::new(),
         text_at: &|_| None,
     };
     invalid(run_loop::contract::review::read(text.as_bytes(), &expect));

@@ -223,7 +223,10 @@ def report_of(body, verdict):
     receipts = re.findall(r"^(?:\| )?.?receipt (\d+) ([0-9a-f]+)", prompt, re.M)
     found = [] if verdict == "PASS" else [
         {"title": "Wrong", "severity": "high", "path": paths[0], "line": 1, "body": "It is."}]
+    plan = re.search(r"^\| #+ Acceptance\n(.*?)^\[end plan", prompt, re.M | re.S)
+    items = re.findall(r"^\| (\d+)\. ", plan.group(1), re.M) if plan else []
     return fenced("I read the change.", "run-loop-verdict", {
+        "plan": [{"item": int(item), "state": "met", "note": "Seen."} for item in items],
         "nonce": nonce, "tree": re.findall(r"^Tree: ([0-9a-f]+)$", prompt, re.M)[-1],
         "verdict": verdict, "summary": "Read all of it.", "receipts": dict(receipts),
         "coverage": [{"path": path, "how": "read"} for path in paths], "findings": found})

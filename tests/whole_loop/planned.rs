@@ -15,10 +15,7 @@ fn stage(objections: &str, refine: &str) -> Stage {
         ("challenge", &format!("objections '{objections}' | deliver")),
         ("implement", &implements("// sum")),
     ]);
-    let reviewer = format!(
-        "EXTRA=', \"plan\": [{{\"item\": 1, \"state\": \"met\", \"note\": \"seen\"}}]'; {}",
-        looks_for("sum")
-    );
+    let reviewer = looks_for("sum");
     Stage::new()
         .agent("pam", &planner)
         .agent("ann", &creator)
@@ -242,6 +239,34 @@ fn an_item_that_is_not_met_is_corrected() {
         assert!(correct.contains(said), "{correct}");
     }
     stage.gate_ends(0);
+}
+
+/// Who passes a change and leaves an acceptance item out is asked once more, and has not passed it then
+/// either: nobody knows whether the item holds.
+#[test]
+fn a_pass_that_leaves_an_item_out_is_none() {
+    let planner = by_role(&[("plan", &format!("{{ {PLAN}; }} | deliver"))]);
+    let creator = by_role(&[
+        ("challenge", "objections '[]' | deliver"),
+        ("implement", &implements("// sum")),
+    ]);
+    let silent = "EXTRA=', \"plan\": []'; verdict PASS '[]' | deliver";
+    let stage = Stage::new()
+        .agent("pam", &planner)
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", silent)]))
+        .ready();
+    let ran = stage.run(&LINE);
+    ran.ends(5).says("`plan` does not answer acceptance item 1");
+    assert_eq!(
+        stage
+            .asked()
+            .iter()
+            .filter(|asked| *asked == "review bob")
+            .count(),
+        2
+    );
+    assert_eq!(stage.bench().promoted(), Vec::<String>::new());
 }
 
 /// What deviates for a reason does not block; what is not met does, beside a PASS too, also when the

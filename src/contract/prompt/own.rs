@@ -198,6 +198,7 @@ fn reviews(run: &RunSpec, full: bool) -> Result<(), Fault> {
             tree: &made.pin.identity.tree,
             evidence: &made.evidence,
             fail_on: run.review.fail_on,
+            items: &BTreeSet::new(),
             text_at: &|_| None,
         };
         if matches!(review::read(text.as_bytes(), &expect), Reading::Review(_)) {

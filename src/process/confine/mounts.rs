@@ -54,7 +54,7 @@ impl Mounts {
     /// When the system does not tell in which mount it lies.
     pub(super) fn names(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
         let there = path.ancestors().find(|path| path.exists());
-        let id = mount_of(there.unwrap_or(Path::new("/")))?;
+        let id = mount_of(there.unwrap_or_else(|| Path::new("/")))?;
         let others = self.other_names(path, id);
         let others = others.into_iter().filter_map(|(other, of)| {
             // Where something else was mounted over it meanwhile, nobody gets there.

@@ -57,11 +57,20 @@ coverage() {
     printf '[%s]' "$out"
 }
 
+# Answers each acceptance item of the plan in the prompt, as the verdict's further field.
+plan_answers() {
+    local out='' item
+    while read -r item; do
+        out+="${out:+, }{\"item\": $item, \"state\": \"met\", \"note\": \"seen\"}"
+    done < <(sed -n '/^| #* Acceptance$/,/^\[end /s/^| \([0-9][0-9]*\)\. .*$/\1/p' <<<"$PROMPT")
+    printf '%s' "${out:+, \"plan\": [$out]}"
+}
+
 # The verdict's JSON: verdict, findings. Override RECEIPTS, COVERAGE, NONCE, TREE, SUMMARY, EXTRA.
 verdict_json() {
     printf '{"version": 1, "nonce": "%s", "tree": "%s", "verdict": "%s", "summary": "%s", "receipts": %s, "coverage": %s, "findings": %s%s}\n' \
         "$NONCE" "$TREE" "$1" "${SUMMARY:-Read every part.}" "${RECEIPTS:-$(receipts)}" \
-        "${COVERAGE:-$(coverage)}" "$2" "${EXTRA:-}"
+        "${COVERAGE:-$(coverage)}" "$2" "${EXTRA-$(plan_answers)}"
 }
 
 # A whole report: some prose and one verdict block.

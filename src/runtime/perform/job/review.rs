@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::agent::job_folder::JobFolder;
 use crate::contract::prompt::{self, ReviewPrompt};
-use crate::contract::{Expect, TextFile, review};
+use crate::contract::{Expect, TextFile, acceptance, review};
 use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
@@ -34,6 +34,8 @@ pub(super) struct ReviewTask<'a> {
     job: &'a Job,
     pub(super) review: &'a Review,
     pub(super) slot: &'a Slot,
+    /// The plan that the change is held against.
+    plan: Option<String>,
 }
 
 impl<'a> ReviewTask<'a> {
@@ -51,6 +53,7 @@ impl<'a> ReviewTask<'a> {
             job,
             review: state.review().ok_or_else(|| lacking(job, "review"))?,
             slot: slot.ok_or_else(|| lacking(job, "slot"))?,
+            plan: plan::text(rim, state)?,
         })
     }
     /// The round's evidence folder.
@@ -69,7 +72,6 @@ impl<'a> ReviewTask<'a> {
             let own = JobFolder::evidence_of(&self.rim.cache, self.run.loop_id, self.job.id);
             evidence.to_mut().folder = own.to_string_lossy().into_owned();
         }
-        let plan = plan::text(self.rim, self.state)?;
         prompt::review(&ReviewPrompt {
             run: self.run,
             pin: &self.review.pin,
@@ -78,7 +80,7 @@ impl<'a> ReviewTask<'a> {
             job: self.job,
             tree,
             parts: &parts,
-            plan: plan.as_deref(),
+            plan: self.plan.as_deref(),
             prior: &self.prior(),
             places: &self.state.places,
             seen,
@@ -110,6 +112,11 @@ impl<'a> ReviewTask<'a> {
             tree: &self.review.pin.identity.tree,
             evidence: &self.review.evidence,
             fail_on: self.run.review.fail_on,
+            items: &self
+                .plan
+                .as_deref()
+                .map(acceptance::items)
+                .unwrap_or_default(),
             text_at: &text_at,
         };
         review::read(report, &expect)

@@ -1,7 +1,7 @@
 //! Reports: nothing is a verdict that does not carry the job's nonce and tree, and claims of an
 //! invalid report are never softer than what it says.
 
-use run_loop::contract::{Expect, TextFile, review};
+use run_loop::contract::{Expect, TextFile, acceptance, review};
 use run_loop::domain::agent::Contract;
 use run_loop::domain::digest::Digest;
 use run_loop::domain::evidence::{ChangedFile, DiffPart, Evidence, FileStatus};
@@ -90,6 +90,8 @@ fn evidence() -> Evidence {
 fn run(input: &[u8]) {
     let evidence = evidence();
     let tree = Oid::parse(TREE).expect("an object id");
+    // The same bytes as a plan: whatever its items are, nothing of it may fail.
+    let items = acceptance::items(&String::from_utf8_lossy(input));
     let contains = |text: &str| input.windows(text.len()).any(|it| it == text.as_bytes());
     for contract in [Contract::Json, Contract::Line] {
         let expect = Expect {
@@ -98,6 +100,7 @@ fn run(input: &[u8]) {
             tree: &tree,
             evidence: &evidence,
             fail_on: Severity::Medium,
+            items: &items,
             text_at: &|_| {
                 Some(TextFile {
                     blob: tree.clone(),
