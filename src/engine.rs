@@ -39,6 +39,7 @@ pub use invariants::{Violation, check};
 pub use ledger::Bar;
 pub use review::{Limit, SlotProgress, SlotReview};
 pub use seen::LastSeen;
+pub use session::NoSession;
 pub use state::{JobRecord, Parking, Phase, Review, Stage, State};
 pub use weigh::{Refusal, Weight, weigh};
 pub use work::{Asked, ClosedWork, WorkStage};

@@ -13,6 +13,8 @@ mod inside;
 mod many;
 #[path = "jobs/rows.rs"]
 mod rows;
+#[path = "jobs/sessions.rs"]
+mod sessions;
 #[path = "jobs/single.rs"]
 mod single;
 #[path = "jobs/taken_over.rs"]

@@ -1,11 +1,11 @@
 //! What prompts say of delegation: the sentence that every job's prompt ends with (row M-054), the form
-//! that a delegated job's answer must have, and the table of jobs that were delegated while the change was written (rows M-131, M-132).
+//! that a delegated job's answer must have, what was said in a session that is gone, and the table of jobs that were delegated while the change was written (rows M-131, M-132).
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, context};
 
 use crate::contract::prompt::Error;
-use crate::contract::text::Mark;
+use crate::contract::text::{Mark, beginning};
 use crate::domain::agent::Agent;
 use crate::domain::id::JobId;
 use crate::domain::sub_jobs::SubJobs;
@@ -17,13 +17,15 @@ const FORM: (&str, &str) = (
     "structured.md",
     include_str!("../../templates/structured.md"),
 );
+const EARLIER: (&str, &str) = ("earlier.md", include_str!("../../templates/earlier.md"));
 /// The templates by their names.
-pub(super) const TEMPLATES: &[(&str, &str)] = &[SENTENCE, TABLE, FORM];
+pub(super) const TEMPLATES: &[(&str, &str)] = &[SENTENCE, TABLE, FORM, EARLIER];
 
 /// What a template of delegation may name; `None` for every other template.
 pub(super) fn names(template: &str) -> Option<&'static [&'static str]> {
     match template {
         "delegate.md" => Some(&["job", "agents"]),
+        "earlier.md" => Some(&["earlier", "mark"]),
         "structured.md" => Some(&["schema", "again", "mark"]),
         "sub-jobs.md" => Some(&["rows", "unconfirmed", "unattributed"]),
         _ => None,
@@ -67,6 +69,20 @@ pub fn form(
         mark => mark.as_str(),
     };
     Ok(in_blocks()?.render_str(text(own, FORM), values)?)
+}
+
+/// Tells a job what was reported in the session that it was to go on in, and that is gone; quoted
+/// under the mark of this dispatch, as far as it is not too long.
+///
+/// # Errors
+/// When the template and the values do not fit together.
+pub fn earlier(own: &[Template], report: &str, token: &str) -> Result<String, Error> {
+    let mark = Mark::of(token);
+    let values = context! {
+        earlier => mark.quote("earlier report", beginning(report)),
+        mark => mark.as_str(),
+    };
+    Ok(in_blocks()?.render_str(text(own, EARLIER), values)?)
 }
 
 /// Templates whose blocks stand on lines of their own.

@@ -140,6 +140,14 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> (String, bool) {
     (text, changed)
 }
 
+/// How much is told of what was reported in a session that is gone.
+const EARLIER_CAP: usize = 4096;
+
+/// The first characters of a report.
+pub(crate) fn beginning(text: &str) -> &str {
+    &text[..text.floor_char_boundary(EARLIER_CAP)]
+}
+
 /// A short quotation of an agent's own words, for a problem that is told to it.
 pub(crate) fn excerpt(text: &str) -> String {
     const CAP: usize = 80;

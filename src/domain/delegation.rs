@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::agent::Agent;
 use crate::domain::id::JobId;
-use crate::domain::job::{Ended, Stored};
+use crate::domain::job::{Ended, SessionUse, Stored};
 use crate::domain::spent::Spent;
 use crate::domain::time::Timestamp;
 
@@ -34,6 +34,25 @@ pub struct Submission {
     /// The JSON Schema that its answer must fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Stored>,
+    /// The session of an earlier job that it goes on in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<Continues>,
+}
+
+/// A session of an agent's program in which a delegated job goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Continues {
+    /// The job that was in it last.
+    pub job: JobId,
+    /// The program's own id of it.
+    pub session: String,
+    /// The folder that it stands in.
+    pub directory: String,
+    /// What was used in it so far, as far as all its jobs told.
+    pub used: Spent,
+    /// What that job reported: told to a new session, where this one is gone.
+    pub report: Stored,
 }
 
 /// One dispatch of a delegated job.
@@ -59,6 +78,9 @@ pub struct Dispatch {
     /// otherwise, and folding its journal makes of that end what that engine did.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub judged: bool,
+    /// Which session of its agent's program it goes on in.
+    #[serde(default, skip_serializing_if = "SessionUse::is_new")]
+    pub session: SessionUse,
 }
 
 /// Which dispatch a message is about.

@@ -122,6 +122,14 @@ pub enum SessionUse {
     },
 }
 
+impl SessionUse {
+    /// Whether it has nothing to do with an earlier one.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        *self == Self::New
+    }
+}
+
 impl Job {
     /// What messages about this job must carry. It tells nothing of the nonce.
     #[must_use]

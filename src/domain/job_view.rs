@@ -31,6 +31,12 @@ pub struct JobView {
     pub over: bool,
     /// How often it was dispatched.
     pub attempt: u32,
+    /// The job whose session it was to go on in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<JobId>,
+    /// Whether it was asked in a new session in place of that one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub anew: bool,
     /// Its budget in seconds.
     pub budget: u64,
     /// What it waits for, where it said that it needs a permission.

@@ -54,6 +54,19 @@ impl Spent {
     }
 }
 
+impl Spent {
+    /// Two jobs of one session together, as far as both told.
+    #[must_use]
+    pub fn together(self, other: &Self) -> Self {
+        let cost = self.cost_micro_usd.zip(other.cost_micro_usd);
+        Self {
+            usage: self.usage.zip(other.usage).map(|(a, b)| a.plus(b)),
+            cost_micro_usd: cost.map(|(a, b)| a.saturating_add(b)),
+            ..self
+        }
+    }
+}
+
 /// What a program may count on from job to job of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]

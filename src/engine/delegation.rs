@@ -4,7 +4,7 @@ use crate::domain::delegation::{Closed, Dispatch, DispatchOutcome, Fence, LIMITE
 use crate::domain::effect::Effect;
 use crate::domain::id::{JobId, LoopId};
 use crate::domain::isolation::EvidenceKind;
-use crate::domain::job::{Ended, Job};
+use crate::domain::job::{Ended, Job, SessionUse};
 use crate::domain::job_view::{self, JobView};
 use crate::domain::time::Timestamp;
 use crate::engine::blocked::Blocked;
@@ -89,7 +89,11 @@ impl DelegationRecord {
         match (&outcome.misfit, &dispatch.again) {
             (Some(misfit), None) => Some(misfit),
             (Some(_), Some(_)) => None,
-            (None, again) => again.as_deref().filter(|_| outcome.was_cut_short()),
+            (None, again) => {
+                let unheard =
+                    outcome.was_cut_short() || session::dispatch_is_lost(dispatch, outcome);
+                again.as_deref().filter(|_| unheard)
+            }
         }
     }
     /// Whether it is not over: not closed, or something of it may still run.
@@ -118,6 +122,14 @@ impl DelegationRecord {
 }
 
 impl DelegationRecord {
+    /// Whether it is asked in a new session in place of the one that it was to go on in.
+    fn begins_anew(&self) -> bool {
+        let from = self.submission.continues.as_ref().map(|it| it.job);
+        self.newest().is_some_and(|newest| match &newest.session {
+            SessionUse::Replaces { from: gone } => Some(*gone) == from,
+            SessionUse::Continues { .. } | SessionUse::New => false,
+        })
+    }
     /// What keeps it from being dispatched.
     fn held(&self) -> Option<String> {
         let until = self.limited_until?;
@@ -147,6 +159,8 @@ impl DelegationRecord {
                 .unwrap_or_default(),
             over: !self.is_open(),
             attempt: self.newest().map_or(0, |newest| newest.attempt),
+            continues: self.submission.continues.as_ref().map(|it| it.job),
+            anew: self.begins_anew(),
             budget: self.submission.budget,
             blocked: self.waits_on(),
             submitted_at: self.submitted_at,

@@ -5,6 +5,7 @@ use crate::domain::delegation::{
 };
 use crate::domain::job::Ended;
 use crate::engine::delegation::DelegationRecord;
+use crate::engine::session;
 
 impl DelegationRecord {
     /// The newest dispatch with its outcome, as long as nothing was made of that.
@@ -26,8 +27,8 @@ pub(super) fn is_limited(outcome: &DispatchOutcome) -> bool {
     outcome.gone && outcome.ended.is_limit()
 }
 
-/// How an outcome closes a job; `None` when it was nobody's failure, or is the first answer that does
-/// not fit its schema: it is dispatched again.
+/// How an outcome closes a job; `None` when it was nobody's failure, failed for the session that it
+/// was to go on in, or is the first answer that does not fit its schema: it is dispatched again.
 ///
 /// Engines that journaled no decision followed it in the fold, and so does the fold of their journals:
 /// what it says of them must stay.
@@ -35,6 +36,9 @@ pub(super) fn closed_by(dispatch: &Dispatch, outcome: &DispatchOutcome) -> Optio
     let error = |reason: String| Some(Closed::Error { reason });
     if !outcome.gone {
         return error(LOST.to_owned());
+    }
+    if session::dispatch_is_lost(dispatch, outcome) {
+        return None;
     }
     if let (Ended::Exited { code: 0 }, Some(reason)) = (&outcome.ended, &outcome.misfit) {
         let asked_twice = dispatch.again.is_some();

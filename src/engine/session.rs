@@ -12,6 +12,11 @@ use crate::domain::spent::Spent;
 use crate::domain::trouble::Trouble;
 use crate::engine::state::{JobRecord, State};
 
+mod delegated;
+
+pub use delegated::NoSession;
+pub(crate) use delegated::dispatch_is_lost;
+
 /// How long a program's name of a session may be.
 const ID_MAX: usize = 128;
 
@@ -90,10 +95,7 @@ impl State {
     /// Whether the job's agent is a program that can continue a session.
     fn can_resume(&self, job: &Job) -> bool {
         let agent = self.run.as_ref().and_then(|run| run.agent_of(job));
-        agent.is_some_and(|agent| match &agent.kind {
-            AgentKind::Profile(program) => program.profile.continues_sessions(),
-            AgentKind::Command(_) | AgentKind::Checks | AgentKind::Human => false,
-        })
+        agent.is_some_and(|agent| keeps_sessions(&agent.kind))
     }
 
     /// The folder that the job works in.
@@ -127,16 +129,7 @@ impl State {
             .map(|outcome| &outcome.spent)
             .filter(|spent| spent.session.as_ref() == Some(id));
         let first = spent.next()?.clone();
-        Some(spent.fold(first, |sum, one| {
-            Spent {
-                usage: sum.usage.zip(one.usage).map(|(a, b)| a.plus(b)),
-                cost_micro_usd: sum
-                    .cost_micro_usd
-                    .zip(one.cost_micro_usd)
-                    .map(|(a, b)| a.saturating_add(b)),
-                ..sum
-            }
-        }))
+        Some(spent.fold(first, Spent::together))
     }
 }
 
@@ -150,17 +143,22 @@ impl JobRecord {
 /// Whether the job failed for the session that it was to continue: it is not there any more, or
 /// holds too much. The same is then asked in a new one, once.
 pub(crate) fn is_lost(job: &Job, outcome: &JobOutcome) -> bool {
-    let continued = matches!(job.session, SessionUse::Continues { .. });
-    let Ended::Failed { code, trouble, .. } = &outcome.ended else {
+    fails_for(&job.session, &outcome.ended, &outcome.spent)
+}
+
+/// The same of any dispatch that was to go on in this session.
+pub(crate) fn fails_for(session: &SessionUse, ended: &Ended, spent: &Spent) -> bool {
+    let continued = matches!(session, SessionUse::Continues { .. });
+    let Ended::Failed { code, trouble, .. } = ended else {
         return false;
     };
     continued
         && match trouble {
             Trouble::Session | Trouble::Request => true,
             // Programs that say it in other words, before any model was asked.
-            Trouble::Usage | Trouble::Unfinished => outcome.spent.usage.is_none(),
+            Trouble::Usage | Trouble::Unfinished => spent.usage.is_none(),
             // One that ended well did its work, although its answer could not be kept.
-            Trouble::Unknown => *code != 0 && outcome.spent.usage.is_none(),
+            Trouble::Unknown => *code != 0 && spent.usage.is_none(),
             Trouble::Auth
             | Trouble::RateLimit
             | Trouble::Quota
@@ -172,6 +170,14 @@ pub(crate) fn is_lost(job: &Job, outcome: &JobOutcome) -> bool {
             | Trouble::Denied
             | Trouble::Aborted => false,
         }
+}
+
+/// Whether it is a program that can continue a session.
+fn keeps_sessions(kind: &AgentKind) -> bool {
+    match kind {
+        AgentKind::Profile(program) => program.profile.continues_sessions(),
+        AgentKind::Command(_) | AgentKind::Checks | AgentKind::Human => false,
+    }
 }
 
 /// A name that cannot pass for an option of the program.

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use crate::domain::delegation::{Closed, Fence, JobRequest, Signal, TREE_MAX};
+use crate::domain::delegation::{Closed, Fence, JobRequest, Signal, Submission, TREE_MAX};
 use crate::domain::id::{JobId, MessageId};
 use crate::engine::blocked::RELAYED;
 use crate::engine::delegation::Root;
+use crate::engine::session::NoSession;
 use crate::engine::state::State;
 
 /// What a message about jobs is worth.
@@ -42,6 +43,8 @@ pub enum Refusal {
     NotOver(JobId),
     /// There is no folder it could work in.
     Nowhere,
+    /// Nobody can go on in the session of the job.
+    Session(JobId, NoSession),
     /// The dispatch asked as often as its questions are relayed.
     Asked(u32),
 }
@@ -71,6 +74,7 @@ impl fmt::Display for Refusal {
                 f,
                 "{most} questions of this dispatch were relayed, the most there are: go on without an answer, or end"
             ),
+            Self::Session(job, why) => write!(f, "job {job} {why}"),
             Self::Nowhere => f.write_str("the job that asks works in no folder of this machine"),
         }
     }
@@ -96,7 +100,7 @@ pub fn weigh(
         return Weight::Refused(refusal);
     }
     let weight = match request {
-        JobRequest::Submit { submission } => submit(state, from, submission.parent),
+        JobRequest::Submit { submission } => submit(state, from, submission),
         JobRequest::Signal { of, signal, detail } => signalled(state, of, *signal, detail),
         JobRequest::Cancel { job, .. } => cancel(state, from, *job),
         JobRequest::Redispatch { job } => redispatch(state, from, *job),
@@ -117,7 +121,8 @@ fn under_way(state: &State, fence: &Fence) -> Result<(), Refusal> {
     }
 }
 
-fn submit(state: &State, from: Option<&Fence>, parent: Option<JobId>) -> Result<Weight, Refusal> {
+fn submit(state: &State, from: Option<&Fence>, submission: &Submission) -> Result<Weight, Refusal> {
+    let parent = submission.parent;
     if let Some(parent) = parent {
         if !state.jobs.contains_key(&parent) && !state.delegations.contains_key(&parent) {
             return Err(Refusal::Unknown(parent));
@@ -152,6 +157,10 @@ fn submit(state: &State, from: Option<&Fence>, parent: Option<JobId>) -> Result<
     };
     if in_tree >= TREE_MAX {
         return Err(Refusal::Full(TREE_MAX));
+    }
+    if let Some(continues) = &submission.continues {
+        // It may have been followed since whoever asks looked.
+        state.continued_by(from, parent, &submission.agent, continues.job)?;
     }
     Ok(Weight::New)
 }
@@ -246,7 +255,7 @@ fn redispatch(state: &State, from: Option<&Fence>, job: JobId) -> Result<Weight,
 }
 
 /// A job may ask about what was delegated inside it, a person about every delegated job.
-fn below(state: &State, from: Option<&Fence>, job: JobId) -> Result<(), Refusal> {
+pub(super) fn below(state: &State, from: Option<&Fence>, job: JobId) -> Result<(), Refusal> {
     if state.jobs.contains_key(&job) {
         return Err(Refusal::OfLoop(job));
     }

@@ -80,6 +80,14 @@ pub fn lines(view: &JobView, signs: Option<&Signs>, now: Timestamp) -> String {
             view.attempt
         ),
     );
+    if let Some(from) = view.continues {
+        let session = if view.anew {
+            format!("a new one, since that of job {from} does not go on")
+        } else {
+            format!("that of job {from}")
+        };
+        row("session", session);
+    }
     if !view.detail.is_empty() {
         row("detail", text::line(&view.detail));
     }

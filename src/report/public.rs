@@ -171,6 +171,8 @@ pub enum Kind {
         agent: String,
         /// Its budget in seconds.
         budget: u64,
+        /// The job in whose session it is to go on.
+        continues: Option<JobId>,
     },
     /// A dispatch of a delegated job began.
     DelegateStarted {
@@ -178,6 +180,10 @@ pub enum Kind {
         job: JobId,
         /// Which attempt.
         attempt: u32,
+        /// The job whose session it goes on in.
+        continues: Option<JobId>,
+        /// The job whose session it begins a new one in place of.
+        replaces: Option<JobId>,
     },
     /// A dispatch of a delegated job ended.
     DelegateEnded {

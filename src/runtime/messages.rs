@@ -12,7 +12,7 @@ use std::io;
 use std::sync::Arc;
 
 pub use self::asked::{Submitted, submission};
-use self::told::failure_of;
+pub use self::told::failure_of;
 pub(super) use self::weighed::Weighed;
 use self::weighed::Worth;
 use crate::domain::code::Code;

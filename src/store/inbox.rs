@@ -71,6 +71,9 @@ pub enum Ask {
         /// The schema that its answer must fit; it lies beside the message too.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         schema: Option<Stored>,
+        /// The job in whose session it goes on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        continues: Option<JobId>,
     },
     /// Something happened in a dispatch.
     Signal {

@@ -30,7 +30,8 @@ A re-ask, a correction and a re-adjudication go on in the session of the program
 them was in, where its profile says how: in the same folder, for the same position, and only after jobs
 that ended well. Nonce, tree and receipts are new in each job, so what a session holds proves nothing.
 A session that is not there any more is replaced by a new one, once, which is told what was reported
-before; `run-loop log` says so.
+before; `run-loop log` says so. A delegated job goes on in the session of an earlier one where it is told to
+(`run-loop job submit --continue JOB`), and in its own where its answer did not fit its schema.
 
 Its keys go to it alone, and their values are taken out of reports, messages and captured output.
 

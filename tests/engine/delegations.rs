@@ -7,6 +7,8 @@ mod limits;
 mod misfits;
 #[path = "delegations/run.rs"]
 mod run;
+#[path = "delegations/sessions.rs"]
+mod sessions;
 #[path = "delegations/stalls.rs"]
 mod stalls;
 

@@ -17,7 +17,7 @@ use run_loop::domain::trouble::Trouble;
 use crate::delegations::{Run, world};
 use crate::world::{Answer, Arbiter, Crew, Deed, Planned, answered};
 
-fn program(agent: &mut Agent) {
+pub fn program(agent: &mut Agent) {
     agent.kind = AgentKind::Profile(Box::new(ProfileAgent {
         confine: false,
         profile: profiles::embedded("claude").unwrap().unwrap(),

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::program::{Program, Trial, each};
 use crate::scripted;
+use crate::structured;
 use crate::support::bench::Bench;
 
 /// Stands in the answer of the first job, and so in every request of a session that goes on.
@@ -134,4 +135,41 @@ fn a_session_that_is_gone(program: Program) {
     assert!(trial.model.requests_with(WORD) > 0, "it does not know");
 }
 
-each!(a_re_ask, a_correction, a_session_that_is_gone);
+/// A delegated job is asked something more, after its run is over.
+fn something_more(program: Program) {
+    let bench = structured::with_agents(Bench::new(), program);
+    let Some(trial) = Trial::new(bench, &json!([{"text": WORD}, {"text": "And more."}])) else {
+        return;
+    };
+    let prompt = trial.bench.repo.beside("prompt.md");
+    std::fs::write(&prompt, "Say something.\n").unwrap();
+    let submit = |more: &[&str]| {
+        let prompt = prompt.to_str().unwrap();
+        let line = [
+            "job",
+            "submit",
+            "--agent",
+            "counter",
+            "--prompt-file",
+            prompt,
+        ];
+        trial.call(&[&line, &["--timeout", "90"][..], more].concat())
+    };
+    let first = submit(&[]);
+    let job = first.ends(0).stdout.split_whitespace().nth(1).unwrap();
+    let asked = trial.model.requests_with(WORD);
+    let second = submit(&["--continue", job]);
+    if program == Program::GeminiAcp {
+        second.ends(3).says("cannot be continued");
+        return;
+    }
+    second.ends(0).says(&format!("that of job {job}"));
+    assert!(trial.model.requests_with(WORD) > asked, "it forgot");
+}
+
+each!(
+    a_re_ask,
+    a_correction,
+    a_session_that_is_gone,
+    something_more
+);

@@ -66,7 +66,7 @@ fn an_answer_in_a_form(program: Program) {
 }
 
 /// The jobs of a run of one job may go to whom the configuration names.
-fn with_agents(bench: Bench, program: Program) -> Bench {
+pub(crate) fn with_agents(bench: Bench, program: Program) -> Bench {
     let name = program.agent();
     let profile = name.split(':').next().unwrap_or(name);
     let model = match name.split_once(':') {

@@ -61,6 +61,14 @@ impl Bench {
         self.spare.push((name.to_owned(), definition));
         self
     }
+    /// Defines an agent of a profile whose program this script plays.
+    #[must_use]
+    pub fn known(mut self, name: &str, profile: &str, agent: &ScriptedAgent) -> Self {
+        let program = agent.install(&self.repo.beside("agents"), name);
+        let definition = format!("{{profile: {profile}, command: [{}]}}", program.display());
+        self.spare.push((name.to_owned(), definition));
+        self
+    }
     fn definition(&self, name: &str, agent: &ScriptedAgent, keys: &str) -> String {
         let program = agent.install(&self.repo.beside("agents"), name);
         let keys = if keys.is_empty() {

@@ -128,6 +128,7 @@ fn a_template_that_cannot_work_is_refused_before_any_job() {
         ),
         ("delegate.md", "Do not delegate.", "`job`"),
         ("structured.md", "Answer in JSON.", "`schema`"),
+        ("earlier.md", "It was:\n\n{{ earlier }}\n", "`mark`"),
         ("structured.md", "{{ schema }}\n\n{{ again }}\n", "`mark`"),
     ] {
         let stage = stage(&[(name, text)]);
@@ -157,7 +158,7 @@ fn the_templates_can_be_printed() {
     ran.ends(0);
     let printed: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     let all = printed["templates"].as_array().unwrap();
-    assert_eq!(all.len(), 25);
+    assert_eq!(all.len(), 26);
     let review = all.iter().find(|it| it["name"] == "review.md").unwrap();
     assert!(
         review["text"]

@@ -41,6 +41,9 @@ pub struct SubmitArgs {
     /// Its budget; default its agent's, then `RUN_LOOP_TIMEOUT`, then 3600
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=604_800))]
     pub timeout: Option<u64>,
+    /// Go on in the session of this delegated job, which is over, with the same agent; where that is gone, in a new one that is told what was reported
+    #[arg(long = "continue", value_name = "JOB")]
+    pub continues: Option<String>,
     /// The job inside which it is delegated; inside a job that is the job itself
     #[arg(long, value_name = "JOB")]
     pub parent_job: Option<String>,

@@ -5,13 +5,17 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use crate::cli::environment::Environment;
+use crate::cli::job::desk::choose;
 use crate::cli::locate::{Place, locate};
+use crate::domain::agent::Agent;
 use crate::domain::code::Code;
+use crate::domain::delegation::Continues;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId};
 use crate::domain::job_view::{self, JobView};
 use crate::domain::summary::RunState;
-use crate::engine::State;
+use crate::engine::{NoSession, Refusal, State};
+use crate::runtime::messages::failure_of;
 use crate::store::index::{Index, Listed, RunRow};
 use crate::store::{Artifacts, Journal, StateFolder};
 
@@ -125,6 +129,37 @@ impl Registry {
         let record = state.delegations.get(&job).ok_or_else(|| no_such(job))?;
         Ok(record.view(run).of_run(standing))
     }
+    /// The session in which a job of this agent goes on after one of a run that is over, and what was
+    /// reported in it.
+    pub(super) fn continued(
+        &self,
+        given: &str,
+        agent: &Agent,
+        works: &str,
+    ) -> Result<(Continues, Vec<u8>), Failure> {
+        let job = choose(given, &self.jobs()?)?;
+        let run = self.run_of(job)?;
+        let state = self.replayed(run)?;
+        if !state.is_over() {
+            let message = format!("run {run}, which job {job} is of, is put aside");
+            let run = run.to_string();
+            return Err(Failure::new(Code::JobRefused, message).next(["run-loop", "resume", &run]));
+        }
+        if let Some(next) = self.follower(job)? {
+            return Err(not_continued(job, NoSession::Followed(next)));
+        }
+        let found = state.session_after(job, agent, works);
+        let continues = found.map_err(|why| not_continued(job, why))?;
+        let artifacts = Artifacts::open(self.state()?, run)?;
+        let report = artifacts.get(&continues.report.sha256)?;
+        Ok((continues, report))
+    }
+    /// The job of any run that went on after this one.
+    pub(super) fn follower(&self, job: JobId) -> Result<Option<JobId>, Failure> {
+        let views = self.views(None)?;
+        let next = views.iter().find(|view| view.continues == Some(job));
+        Ok(next.map(|view| view.job))
+    }
     /// Whether a run came to its end.
     pub(super) fn is_over(&self, run: LoopId) -> Result<bool, Failure> {
         Ok(self.replayed(run)?.is_over())
@@ -169,6 +204,11 @@ impl Registry {
 fn jobs_of(row: &RunRow) -> impl Iterator<Item = JobId> {
     let delegated = row.delegated.iter().map(|view| view.job);
     row.jobs.iter().copied().chain(delegated)
+}
+
+/// Nobody goes on in the session of this job.
+pub(super) fn not_continued(job: JobId, why: NoSession) -> Failure {
+    failure_of(&Refusal::Session(job, why))
 }
 
 fn no_such(job: JobId) -> Failure {

@@ -6,6 +6,7 @@ use crate::agent::version::Versions;
 use crate::cli::args::Format;
 use crate::cli::args::job::SubmitArgs;
 use crate::cli::environment::{Environment, TIMEOUT};
+use crate::cli::job::registry::{Registry, not_continued};
 use crate::cli::locate::Place;
 use crate::cli::{options, output, running, sources, validate};
 use crate::config::sources::Override;
@@ -18,7 +19,7 @@ use crate::domain::job::Stored;
 use crate::domain::limits::Limits;
 use crate::domain::run_spec::{BaseSpec, PlanSource, RunSpec};
 use crate::domain::time::Stamp;
-use crate::engine::InputKind;
+use crate::engine::{InputKind, NoSession};
 use crate::git::base;
 use crate::git::review_tree::ReviewTrees;
 use crate::git::{Git, Repository, ReviewStore};
@@ -35,7 +36,7 @@ pub(super) fn run(
     args: &SubmitArgs,
     prompt: Vec<u8>,
     schema: Option<&[u8]>,
-    place: Place,
+    registry: &Registry,
     argv: &[OsString],
     environment: &Environment,
     format: Format,
@@ -47,7 +48,7 @@ pub(super) fn run(
     let Place {
         git,
         source: repository,
-    } = place;
+    } = registry.place.clone();
     let cache = environment.cache_root()?;
     let mut spec = spec(args, &git, &repository, argv, environment, &stamp)?;
     // Whatever is wrong with the agent shows before anything is made.
@@ -57,7 +58,15 @@ pub(super) fn run(
         prompt: Stored::of(&prompt),
         schema: schema.map(Stored::of),
     };
-    spec.single = Some(submission(&spec, &args.agent, asked)?);
+    let mut submission = submission(&spec, &args.agent, asked)?;
+    let before = match &args.continues {
+        Some(given) => Some(registry.continued(given, &submission.agent, &spec.source_root)?),
+        None => None,
+    };
+    let followed = before.as_ref().map(|(continues, _)| continues.job);
+    let (continues, earlier) = before.unzip();
+    submission.continues = continues;
+    spec.single = Some(submission);
     let run = spec.loop_id;
     let state_folder = StateFolder::open(&repository.common_dir)?;
     let lock = RunLock::acquire(&state_folder, &repository.source_root, run)?;
@@ -65,10 +74,19 @@ pub(super) fn run(
         code: Code::JobNotStarted,
         ..failure
     };
+    if let Some(job) = followed
+        && let Some(next) = registry.follower(job)?
+    {
+        // Somebody was quicker.
+        return Err(not_continued(job, NoSession::Followed(next)));
+    }
     let store = ReviewStore::open(&git, &repository, &cache)?;
     let journal = Journal::create(&state_folder, run)?;
     let artifacts = Artifacts::open(&state_folder, run)?;
-    for bytes in std::iter::once(&prompt[..]).chain(schema) {
+    for bytes in std::iter::once(&prompt[..])
+        .chain(schema)
+        .chain(earlier.as_deref())
+    {
         artifacts.put(bytes).map_err(not_started)?;
     }
     drop(prompt);

@@ -41,23 +41,27 @@ pub(super) fn run(
         }
     };
     if outside_of_runs {
-        let place = desk.registry(environment)?.place.clone();
         return single::run(
             args,
             prompt,
             schema.as_deref(),
-            place,
+            desk.registry(environment)?,
             argv,
             environment,
             format,
         );
     }
+    let continues = match &args.continues {
+        Some(given) => Some(desk.find(environment, given)?),
+        None => None,
+    };
     let ask = Ask::Submit {
         agent: args.agent.clone(),
         prompt: Stored::of(&prompt),
         budget: args.timeout,
         parent,
         schema: schema.as_deref().map(Stored::of),
+        continues,
     };
     let beside = Beside {
         prompt: Some(&prompt),

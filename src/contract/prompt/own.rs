@@ -256,6 +256,13 @@ fn delegates(run: &RunSpec) -> Result<(), Fault> {
             return Err(fault(problem.to_owned()));
         }
     }
+    let fault = |problem: String| Fault::of("earlier.md", problem);
+    let text = delegation::earlier(&run.templates, "It is done.", &token)
+        .map_err(|error| fault(told(&error)))?;
+    if !text.contains("It is done.") || !mark.strip(&text).contains(mark.as_str()) {
+        let problem = "it must quote `earlier`, and name `mark`, by which quotes are known";
+        return Err(fault(problem.to_owned()));
+    }
     for sub_jobs in sample::sub_jobs() {
         delegation::table(&run.templates, &sub_jobs)
             .map_err(|error| Fault::of("sub-jobs.md", told(&error)))?;

@@ -80,6 +80,7 @@ fn dispatch(state: &State, record: &DelegationRecord) -> Option<Event> {
             JobId::mint(&stamp, &salt)
         },
         token: stamp.derive_hex(&format!("token of {salt}")),
+        session: record.next_session(&directory),
         directory,
         deadline: stamp.at.plus_seconds(record.submission.budget),
         again: record.asks_again().map(str::to_owned),

@@ -10,7 +10,7 @@ use crate::domain::failure::Failure;
 use crate::domain::finding::Finding;
 use crate::domain::id::JobId;
 use crate::domain::identity::{Pin, Trip};
-use crate::domain::job::{Ended, Job, JobOutcome, Reading};
+use crate::domain::job::{Ended, Job, JobOutcome, Reading, SessionUse};
 use crate::domain::lowered::Lowered;
 use crate::domain::restoring::Restoring;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
@@ -53,9 +53,16 @@ pub(super) fn requested(effect: &Effect) -> Kind {
             };
         }
         Effect::Delegate { dispatch } => {
+            let (continues, replaces) = match &dispatch.session {
+                SessionUse::New => (None, None),
+                SessionUse::Continues { from, .. } => (Some(*from), None),
+                SessionUse::Replaces { from } => (None, Some(*from)),
+            };
             return Kind::DelegateStarted {
                 job: dispatch.job,
                 attempt: dispatch.attempt,
+                continues,
+                replaces,
             };
         }
         Effect::AwaitJobs { .. } => "wait",
@@ -245,6 +252,7 @@ pub(super) fn asked(request: &JobRequest) -> Kind {
             parent: submission.parent,
             agent: submission.agent.name.clone(),
             budget: submission.budget,
+            continues: submission.continues.as_ref().map(|it| it.job),
         },
         JobRequest::Signal { of, signal, detail } => Kind::JobSignalled {
             job: of.job,

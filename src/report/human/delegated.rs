@@ -11,12 +11,14 @@ pub(super) fn say(kind: &Kind) -> Option<String> {
             parent,
             agent,
             budget,
-        } => {
-            let inside = parent.map_or_else(String::new, |job| format!(" inside job {job}"));
-            let agent = text::line(agent);
-            format!("a job for {agent} was submitted{inside}, at most {budget} s")
-        }
-        Kind::DelegateStarted { job, attempt } => format!("job {job} started (attempt {attempt})"),
+            continues,
+        } => submitted(*parent, agent, *budget, *continues),
+        Kind::DelegateStarted {
+            job,
+            attempt,
+            continues,
+            replaces,
+        } => started(*job, *attempt, *continues, *replaces),
         Kind::DelegateEnded {
             job,
             ended,
@@ -81,6 +83,24 @@ pub(super) fn say(kind: &Kind) -> Option<String> {
         | Kind::RunSuspended { .. }
         | Kind::RunEnded { .. } => return None,
     })
+}
+
+fn submitted(parent: Option<JobId>, agent: &str, budget: u64, continues: Option<JobId>) -> String {
+    let inside = parent.map_or_else(String::new, |job| format!(" inside job {job}"));
+    let after = continues.map_or_else(String::new, |job| format!(", after job {job}"));
+    let agent = text::line(agent);
+    format!("a job for {agent} was submitted{inside}{after}, at most {budget} s")
+}
+
+fn started(job: JobId, attempt: u32, continues: Option<JobId>, replaces: Option<JobId>) -> String {
+    let session = match (continues, replaces) {
+        (Some(from), _) => format!(", in the session of job {from}"),
+        (None, Some(from)) => {
+            format!(", in a new session: that of job {from} does not go on")
+        }
+        (None, None) => String::new(),
+    };
+    format!("job {job} started (attempt {attempt}){session}")
 }
 
 fn over(job: JobId, ended: &str, gone: bool, problem: Option<&str>) -> String {

@@ -2,14 +2,14 @@
 
 use std::io;
 
-use super::{Messages, refused};
+use super::{Messages, failure_of, refused};
 use crate::contract::structured;
 use crate::domain::code::Code;
 use crate::domain::delegation::{Fence, JobRequest, Submission, detail};
 use crate::domain::digest::Digest;
 use crate::domain::event::StopCause;
 use crate::domain::failure::Failure;
-use crate::domain::id::JobId;
+use crate::domain::id::{JobId, MessageId};
 use crate::domain::job::Stored;
 use crate::domain::run_spec::RunSpec;
 use crate::engine::{InputKind, State};
@@ -52,6 +52,7 @@ impl Messages {
                 budget,
                 parent,
                 schema,
+                continues,
             } => {
                 let bytes = self.beside(state, place, |inbox| inbox.prompt(id))?;
                 if Digest::of(&bytes) != prompt.sha256 {
@@ -61,18 +62,7 @@ impl Messages {
                     return Err(refused("the prompt is empty"));
                 }
                 let schema = match schema {
-                    Some(named) => {
-                        let bytes = self.beside(state, place, |inbox| inbox.schema(id))?;
-                        if Digest::of(&bytes) != named.sha256 {
-                            return Err(refused(
-                                "the schema is not the one that the message names",
-                            ));
-                        }
-                        // Whoever sends a message may have skipped it.
-                        structured::check(&bytes)
-                            .map_err(|reason| refused(&format!("the schema: {reason}")))?;
-                        Some(self.rim.artifacts.put(&bytes)?)
-                    }
+                    Some(named) => Some(self.schema(state, place, id, &named)?),
                     None => None,
                 };
                 let asked = Submitted {
@@ -81,7 +71,12 @@ impl Messages {
                     prompt: self.rim.artifacts.put(&bytes)?,
                     schema,
                 };
-                let submission = submission(run_of(state)?, &agent, asked)?;
+                let mut submission = submission(run_of(state)?, &agent, asked)?;
+                if let Some(job) = continues {
+                    let (from, agent) = (from.as_ref(), &submission.agent);
+                    let found = state.continued_by(from, parent, agent, job);
+                    submission.continues = Some(found.map_err(|refusal| failure_of(&refusal))?);
+                }
                 JobRequest::Submit {
                     submission: Box::new(submission),
                 }
@@ -106,6 +101,23 @@ impl Messages {
             from,
             request: Box::new(request),
         })
+    }
+
+    /// The schema beside a message, kept, if it is one.
+    fn schema(
+        &self,
+        state: &State,
+        place: Option<JobId>,
+        id: MessageId,
+        named: &Stored,
+    ) -> Result<Stored, Failure> {
+        let bytes = self.beside(state, place, |inbox| inbox.schema(id))?;
+        if Digest::of(&bytes) != named.sha256 {
+            return Err(refused("the schema is not the one that the message names"));
+        }
+        // Whoever sends a message may have skipped it.
+        structured::check(&bytes).map_err(|reason| refused(&format!("the schema: {reason}")))?;
+        self.rim.artifacts.put(&bytes)
     }
 
     /// What lies beside a message in the inbox of the run or of a job.
@@ -165,6 +177,7 @@ pub fn submission(run: &RunSpec, agent: &str, asked: Submitted) -> Result<Submis
         agent,
         prompt: asked.prompt,
         schema: asked.schema,
+        continues: None,
     })
 }
 

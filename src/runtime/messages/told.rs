@@ -7,7 +7,7 @@ use super::{Messages, mark_of, under_way};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId, MessageId};
-use crate::engine::{Refusal, State};
+use crate::engine::{NoSession, Refusal, State};
 use crate::store::mailbox::{Answer, INBOX, OUTBOX};
 use crate::store::{Folder, Inbox, Outbox};
 
@@ -73,8 +73,9 @@ impl Messages {
     }
 }
 
-/// The failure of a refused message.
-pub(super) fn failure_of(refusal: &Refusal) -> Failure {
+/// The failure of what was asked about jobs and is not granted.
+#[must_use]
+pub fn failure_of(refusal: &Refusal) -> Failure {
     let code = match refusal {
         Refusal::Unknown(_) => Code::UnknownJob,
         Refusal::RunEnds
@@ -85,7 +86,33 @@ pub(super) fn failure_of(refusal: &Refusal) -> Failure {
         | Refusal::Full(_)
         | Refusal::NotOver(_)
         | Refusal::Nowhere
+        | Refusal::Session(..)
         | Refusal::Asked(_) => Code::JobRefused,
     };
-    Failure::new(code, refusal.to_string()).next(["run-loop", "job", "list"])
+    let failure = Failure::new(code, refusal.to_string());
+    match refusal {
+        Refusal::Session(job, why) => {
+            let about = match why {
+                NoSession::Followed(next) => next,
+                NoSession::OfLoop
+                | NoSession::Open
+                | NoSession::GivenUp(_)
+                | NoSession::Other(_)
+                | NoSession::Forgets
+                | NoSession::Untold
+                | NoSession::Elsewhere { .. } => job,
+            };
+            failure.next(["run-loop", "job", "show", &about.to_string()])
+        }
+        Refusal::RunEnds
+        | Refusal::Unknown(_)
+        | Refusal::Stale(_)
+        | Refusal::Over(..)
+        | Refusal::OfLoop(_)
+        | Refusal::NotBelow(_)
+        | Refusal::Full(_)
+        | Refusal::NotOver(_)
+        | Refusal::Nowhere
+        | Refusal::Asked(_) => failure.next(["run-loop", "job", "list"]),
+    }
 }

@@ -10,18 +10,19 @@ use crate::agent::dispatched::Dispatched;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile;
 use crate::contract::delegation::{self, sentence};
-use crate::contract::structured;
+use crate::contract::{self, structured};
 use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::code::Code;
 use crate::domain::delegation::{Dispatch, DispatchOutcome, Fence, Submission};
 use crate::domain::effect::Done;
 use crate::domain::failure::Failure;
 use crate::domain::isolation::Isolation;
-use crate::domain::job::Ended;
+use crate::domain::job::{Ended, SessionUse};
 use crate::domain::run_spec::RunSpec;
 use crate::engine::{DelegationRecord, State};
 use crate::process::supervise::Lasted;
 use crate::runtime::clock;
+use crate::runtime::perform::job::continued;
 use crate::runtime::perform::{in_thread, remains_ended, run_of};
 use crate::runtime::rim::Rim;
 use crate::store::mailbox::Card;
@@ -150,6 +151,33 @@ fn unfit(agent: &Agent) -> Failure {
     Failure::new(Code::Internal, message)
 }
 
+/// What the job is asked: what was submitted, with what we add to it.
+fn prompt(
+    rim: &Rim,
+    run: &RunSpec,
+    record: &DelegationRecord,
+    dispatch: &Dispatch,
+    schema: Option<&str>,
+) -> Result<Vec<u8>, Failure> {
+    let internal = |error: contract::prompt::Error| Failure::new(Code::Internal, error.to_string());
+    let submission = &record.submission;
+    let mut prompt = rim.artifacts.get(&submission.prompt.sha256)?;
+    if let Some(schema) = schema {
+        let (again, token) = (dispatch.again.as_deref(), &dispatch.token);
+        let form = delegation::form(&run.templates, schema, again, token).map_err(internal)?;
+        prompt.extend_from_slice(form.as_bytes());
+    }
+    if !submission.agent.remote {
+        let sentence = sentence(&run.templates, dispatch.job, &run.roster).map_err(internal)?;
+        prompt.extend_from_slice(sentence.as_bytes());
+    }
+    if let Some(earlier) = earlier(rim, record, dispatch)? {
+        let told = delegation::earlier(&run.templates, &earlier, &dispatch.token);
+        prompt.extend_from_slice(told.map_err(internal)?.as_bytes());
+    }
+    Ok(prompt)
+}
+
 async fn run(
     rim: &Rim,
     state: &State,
@@ -159,19 +187,8 @@ async fn run(
 ) -> Result<Dispatched, Failure> {
     let About { run, record } = about(state, dispatch)?;
     let submission = &record.submission;
-    let mut prompt = rim.artifacts.get(&submission.prompt.sha256)?;
     let schema = schema_of(rim, submission)?;
-    if let Some(schema) = &schema {
-        let (again, token) = (dispatch.again.as_deref(), &dispatch.token);
-        let form = delegation::form(&run.templates, schema, again, token)
-            .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
-        prompt.extend_from_slice(form.as_bytes());
-    }
-    if !submission.agent.remote {
-        let sentence = sentence(&run.templates, dispatch.job, &run.roster)
-            .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
-        prompt.extend_from_slice(sentence.as_bytes());
-    }
+    let prompt = prompt(rim, run, record, dispatch, schema.as_deref())?;
     let folder = JobFolder::create(&rim.cache, run.loop_id, dispatch.folder, &prompt, None)?;
     folder.tell(&Card::new(
         run.loop_id,
@@ -212,6 +229,7 @@ async fn run(
             Ok(command::dispatch(&asked, stop).await)
         }
         AgentKind::Profile(program) => {
+            let before = record.used_before(dispatch);
             let confine = (!may_write).then(confine).transpose()?.flatten();
             let asked = profile::Dispatch {
                 agent: &submission.agent,
@@ -224,7 +242,7 @@ async fn run(
                 environment: &rim.environment,
                 guard: &rim.guard,
                 budget,
-                continues: None,
+                continues: continued(&dispatch.session, before.as_ref()),
                 confine: confine.as_ref(),
                 schema: schema.as_deref().map(|text| profile::Schema {
                     text,
@@ -235,6 +253,31 @@ async fn run(
         }
         AgentKind::Checks | AgentKind::Human => Err(unfit(&submission.agent)),
     }
+}
+
+/// What was reported in the session whose place the dispatch's own takes.
+fn earlier(
+    rim: &Rim,
+    record: &DelegationRecord,
+    dispatch: &Dispatch,
+) -> Result<Option<String>, Failure> {
+    let SessionUse::Replaces { from } = dispatch.session else {
+        return Ok(None);
+    };
+    let continues = record.submission.continues.as_ref();
+    let report = if from == record.id {
+        let outcomes = record.dispatches.iter().rev();
+        let mut outcomes = outcomes.filter_map(|(_, outcome)| outcome.as_ref());
+        outcomes.find_map(|outcome| outcome.report.as_ref())
+    } else {
+        continues.map(|it| &it.report)
+    };
+    let Some(report) = report else {
+        return Ok(None);
+    };
+    let bytes = rim.artifacts.get(&report.sha256)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(Some(text).filter(|text| !text.trim().is_empty()))
 }
 
 /// A dispatch of a dead engine: a finished one is read, whatever else was under way is over.
@@ -254,7 +297,9 @@ async fn take_over(rim: &Rim, state: &State, dispatch: &Dispatch) -> Result<Disp
                 .map_err(unreadable)?
         }
         (Some(folder), AgentKind::Profile(program)) => {
-            profile::taken_over(program, &folder, &rim.environment, None)
+            let before = record.used_before(dispatch);
+            let continues = continued(&dispatch.session, before.as_ref());
+            profile::taken_over(program, &folder, &rim.environment, continues)
                 .await
                 .map_err(unreadable)?
         }

@@ -33,7 +33,7 @@ mod review;
 mod seen;
 mod work;
 
-use dispatch::continued;
+pub(super) use dispatch::continued;
 use review::ReviewTask;
 use work::WorkTask;
 
@@ -275,7 +275,7 @@ impl Assignment<'_> {
             }
             AgentKind::Profile(program) => {
                 let before = self.state.used_before(self.job);
-                let continues = continued(self.job, before.as_ref());
+                let continues = continued(&self.job.session, before.as_ref());
                 profile::taken_over(program, &folder, environment, continues).await?
             }
             AgentKind::Checks | AgentKind::Human => None,

@@ -26,6 +26,7 @@ pub fn submission(parent: Option<JobId>) -> Submission {
         prompt: stored("prompt"),
         budget: 100,
         schema: None,
+        continues: None,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::contract::prompt::WorkPrompt;
 use crate::contract::prompt::place::{self, Place};
 use crate::contract::prompt::seen;
 use crate::contract::prompt::view::{channel, code, disposition, place_of, problems};
-use crate::contract::text::{Mark, inline};
+use crate::contract::text::{Mark, beginning, inline};
 use crate::domain::finding::{Disposition, Finding};
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::Role;
@@ -65,14 +65,6 @@ pub(super) fn work(prompt: &WorkPrompt<'_>) -> Value {
             nonce => &job.nonce,
         },
     }
-}
-
-/// How much is told of what was reported in a session that is gone.
-const EARLIER_CAP: usize = 4096;
-
-/// The first characters of a text.
-fn beginning(text: &str) -> &str {
-    &text[..text.floor_char_boundary(EARLIER_CAP)]
 }
 
 fn kind(role: Role, evidence: EvidenceKind) -> &'static str {

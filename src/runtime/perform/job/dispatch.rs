@@ -15,7 +15,7 @@ use crate::domain::agent::AgentKind;
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::isolation::EvidenceKind;
-use crate::domain::job::{Job, SessionUse};
+use crate::domain::job::SessionUse;
 use crate::domain::spent::Spent;
 
 impl Assignment<'_> {
@@ -66,7 +66,7 @@ impl Assignment<'_> {
                     environment: &self.rim.environment,
                     guard: &self.rim.guard,
                     budget,
-                    continues: continued(self.job, before.as_ref()),
+                    continues: continued(&self.job.session, before.as_ref()),
                     confine: confine.as_ref(),
                     schema: None,
                 };
@@ -94,8 +94,11 @@ impl Assignment<'_> {
 }
 
 /// The session that a job continues, with what was used in it before.
-pub(super) fn continued<'a>(job: &'a Job, before: Option<&'a Spent>) -> Option<Continued<'a>> {
-    match (&job.session, before) {
+pub(in crate::runtime::perform) fn continued<'a>(
+    session: &'a SessionUse,
+    before: Option<&'a Spent>,
+) -> Option<Continued<'a>> {
+    match (session, before) {
         (SessionUse::Continues { id, .. }, Some(before)) => Some(Continued { id, before }),
         (SessionUse::Continues { .. }, None)
         | (SessionUse::New | SessionUse::Replaces { .. }, _) => None,

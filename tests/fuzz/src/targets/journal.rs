@@ -48,6 +48,7 @@ fn seeds() -> Vec<Vec<u8>> {
         prompt,
         budget: 1,
         schema: None,
+        continues: None,
     });
     let requests = [
         JobRequest::Submit { submission },
