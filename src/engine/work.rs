@@ -66,6 +66,9 @@ pub enum WorkStage {
         asked: Asked,
         /// The job.
         job: JobId,
+        /// Whether it is measured since the run is being ended or put aside, and not since its answer
+        /// was judged.
+        aside: bool,
     },
     /// The measurement is there, or not.
     Measured {

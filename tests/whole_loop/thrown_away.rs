@@ -269,3 +269,30 @@ fn what_was_thrown_away_is_told_beside_an_open_operation() {
     assert!(patch.contains("\n+// hours of work\n"), "{prints}: {patch}");
     stage.promoted_nothing();
 }
+
+/// Nobody has to take up a run that was put aside: what its job threw away is told before, and the same
+/// job is asked again when it is taken up.
+#[test]
+fn what_a_job_threw_away_is_told_when_the_run_is_put_aside() {
+    let stage = Stage::new();
+    let met = stage.bench().repo.beside("met");
+    let met = quote(met.to_str().unwrap());
+    let implement = format!(
+        "if [ ! -e {met} ]; then : > {met}; git checkout -q -- src/lib.rs; \
+         echo 'retry after 7200 s' >&2; exit 75; fi; {}",
+        implements("// sum")
+    );
+    let stage = stage
+        .agent("ann", &by_role(&[("implement", &implement)]))
+        .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
+        .ready();
+    stage.bench().repo.write("src/lib.rs", "// hours of work\n");
+    let lost = "lost the uncommitted edits of src/lib.rs";
+    stage.run(&LINE).ends(75).says(lost);
+    stage.bench().run(&["show"]).says(lost);
+    stage.bench().run(&["resume"]).ends(0);
+    assert_eq!(
+        stage.asked(),
+        ["implement ann", "implement ann", "review bob"]
+    );
+}

@@ -9,7 +9,7 @@ use crate::domain::id::RoundNumber;
 use crate::domain::identity::Pin;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
-use crate::engine::advance::request;
+use crate::engine::advance::{request, work};
 use crate::engine::state::{ClosedRound, Parking, Phase, State};
 
 /// The event that starts winding up with this failure.
@@ -32,6 +32,10 @@ pub(super) fn forced(state: &State) -> Option<Event> {
 pub(super) fn put_aside(state: &State) -> Option<Event> {
     if state.suspended.is_some() || !state.open.is_empty() {
         return None;
+    }
+    // What a job threw away is told now: nobody may ever take the run up again.
+    if let Some(event) = work::unseen(state) {
+        return Some(event);
     }
     if !state.given_back {
         return Some(request(state, Effect::Release));

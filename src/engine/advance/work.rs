@@ -18,7 +18,7 @@ use crate::engine::advance::close::fail;
 use crate::engine::advance::{budget, limit, request};
 use crate::engine::budget::Paid;
 use crate::engine::session;
-use crate::engine::state::State;
+use crate::engine::state::{Phase, State};
 use crate::engine::work::{Asked, WorkStage};
 
 /// What follows in a step of work.
@@ -192,6 +192,29 @@ fn judge(state: &State, work: &Work, asked: &Asked, job: JobId, outcome: &JobOut
             measure(state, work, &asked.pin)
         }
     }
+}
+
+/// The measurement of what a job left that may write, where nothing was measured since it was asked.
+pub(super) fn unseen(state: &State) -> Option<Event> {
+    let Phase::Work { work, stage } = &state.phase else {
+        return None;
+    };
+    let left = match &**stage {
+        WorkStage::Answered { asked, .. } => Some(asked),
+        // An earlier attempt was asked, and a later one waits to be.
+        WorkStage::Ready { asked } if asked.attempt > 1 => Some(asked),
+        WorkStage::Opened
+        | WorkStage::Pinning
+        | WorkStage::Unpinned { .. }
+        | WorkStage::Ready { .. }
+        | WorkStage::Opening { .. }
+        | WorkStage::Open { .. }
+        | WorkStage::Running { .. }
+        | WorkStage::Measuring { .. }
+        | WorkStage::Measured { .. } => None,
+    };
+    left.filter(|_| work.role.writes())
+        .map(|asked| measure(state, work, &asked.pin))
 }
 
 /// Measures what the step's jobs left.

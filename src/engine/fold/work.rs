@@ -12,6 +12,7 @@ use crate::engine::work::{Asked, ClosedWork, WorkStage};
 /// An effect of the step was requested.
 pub(super) fn requested(state: &mut State, effect: &Effect) {
     let newest = state.newest_of_step();
+    let aside = state.is_winding_up();
     let Some(stage) = taken(state) else { return };
     let next = match (stage, effect) {
         (WorkStage::Opened, Effect::Pin { .. }) => WorkStage::Pinning,
@@ -33,9 +34,9 @@ pub(super) fn requested(state: &mut State, effect: &Effect) {
             WorkStage::Running { asked, job }
         }
         (WorkStage::Answered { asked, job }, Effect::Measure { .. }) => {
-            WorkStage::Measuring { asked, job }
+            WorkStage::Measuring { asked, job, aside }
         }
-        // The run is cancelled before it is asked again.
+        // The run is cancelled or put aside before it is asked again.
         (WorkStage::Ready { asked }, Effect::Measure { .. }) if asked.attempt > 1 => {
             let Some(job) = newest else {
                 return fault(
@@ -43,7 +44,7 @@ pub(super) fn requested(state: &mut State, effect: &Effect) {
                     "a step of work is measured that nobody was asked for",
                 );
             };
-            WorkStage::Measuring { asked, job }
+            WorkStage::Measuring { asked, job, aside }
         }
         (other, _) => {
             put(state, other);
@@ -86,7 +87,16 @@ pub(super) fn done(state: &mut State, id: EffectId, effect: &Effect, outcome: &O
         (WorkStage::Running { asked, job }, Outcome::JobEnded { .. }) => {
             WorkStage::Answered { asked, job }
         }
-        (WorkStage::Measuring { asked, job }, Outcome::Measured { result }) => {
+        // Somebody took the run up again meanwhile: it goes on where it stood.
+        (
+            WorkStage::Measuring {
+                asked,
+                job,
+                aside: true,
+            },
+            Outcome::Measured { .. },
+        ) if !state.is_winding_up() => stood(state, asked, job),
+        (WorkStage::Measuring { asked, job, .. }, Outcome::Measured { result }) => {
             let result = Box::new(result.clone());
             WorkStage::Measured { asked, job, result }
         }
@@ -99,6 +109,17 @@ pub(super) fn done(state: &mut State, id: EffectId, effect: &Effect, outcome: &O
         }
     };
     put(state, next);
+}
+
+/// Where a step stood that was measured while the run was being ended or put aside: its job is to be
+/// judged, or was, and the next attempt waits.
+fn stood(state: &State, asked: Asked, job: JobId) -> WorkStage {
+    let record = state.jobs.get(&job);
+    if record.is_some_and(|record| record.job.attempt < asked.attempt) {
+        WorkStage::Ready { asked }
+    } else {
+        WorkStage::Answered { asked, job }
+    }
 }
 
 /// The step is asked again.
@@ -145,6 +166,11 @@ pub(super) fn limited(state: &mut State, until: Timestamp) {
 /// measured again. What nobody was asked on yet is pinned again.
 pub(super) fn resumed(state: &mut State, tries: bool) {
     let Some(stage) = taken(state) else { return };
+    let stage = if let WorkStage::Measured { asked, job, .. } = stage {
+        stood(state, asked, job)
+    } else {
+        stage
+    };
     let next = match stage {
         WorkStage::Ready { mut asked } | WorkStage::Open { mut asked, .. } => {
             asked.limited = 0;
@@ -157,14 +183,23 @@ pub(super) fn resumed(state: &mut State, tries: bool) {
                 WorkStage::Opened
             }
         }
-        WorkStage::Measured { asked, job, .. } => WorkStage::Answered { asked, job },
+        WorkStage::Measuring {
+            mut asked,
+            job,
+            aside,
+        } => {
+            if aside && tries {
+                asked.limited_until = None;
+            }
+            WorkStage::Measuring { asked, job, aside }
+        }
         same @ (WorkStage::Opened
         | WorkStage::Pinning
         | WorkStage::Unpinned { .. }
         | WorkStage::Opening { .. }
         | WorkStage::Running { .. }
         | WorkStage::Answered { .. }
-        | WorkStage::Measuring { .. }) => same,
+        | WorkStage::Measured { .. }) => same,
     };
     put(state, next);
 }
