@@ -263,6 +263,7 @@ impl<'j> Work<'j> {
                 findings: claims,
                 prior: Vec::new(),
                 plan: Vec::new(),
+                unanswered: Vec::new(),
                 coverage: Coverage::Full,
                 receipts: u32::try_from(job.evidence.parts.len()).unwrap_or(u32::MAX),
             })
@@ -271,6 +272,7 @@ impl<'j> Work<'j> {
                 problems,
                 claimed: blocks.then_some(Verdict::NotPass),
                 claims,
+                open: Vec::new(),
             }
         };
         ChecksOutcome {

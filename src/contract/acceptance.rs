@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
 
-/// The numbers under the heading `Acceptance`, as a Markdown reader shows them, ascending; none where
+/// The numbers under a heading with the word `Acceptance`, as a Markdown reader shows them, ascending; none where
 /// the plan has no such list. Lists within an item are part of it.
 #[must_use]
 pub fn items(plan: &str) -> BTreeSet<u32> {
@@ -51,8 +51,8 @@ fn follows(
     level: HeadingLevel,
     title: &str,
 ) -> Option<HeadingLevel> {
-    let title = title.trim().trim_end_matches(':');
-    if title.eq_ignore_ascii_case("acceptance") {
+    let mut words = title.split(|c: char| !c.is_alphanumeric());
+    if words.any(|word| word.eq_ignore_ascii_case("acceptance")) {
         Some(level)
     } else {
         section.filter(|of| level > *of)
@@ -85,6 +85,12 @@ mod tests {
         ] {
             assert!(found(none).is_empty(), "{none}");
         }
-        assert_eq!(found("Acceptance:\n===\n\n3. one\n3. two\n"), [3, 4]);
+        for (heading, items) in [
+            ("Acceptance:\n===\n\n3. one\n3. two\n", &[3, 4][..]),
+            ("## 3. Acceptance criteria\n\n0. one\n1. two\n", &[0, 1]),
+            ("### `acceptance`\n\n1) one\n", &[1]),
+        ] {
+            assert_eq!(found(heading), items, "{heading}");
+        }
     }
 }

@@ -1,13 +1,14 @@
 //! What an invalid report claims all the same: claims never vanish.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::contract::json::{self, Json};
 use crate::contract::markdown::{Report, verdict_bodies};
 use crate::contract::text::Mark;
 use crate::contract::verdict::{self, Said};
 use crate::contract::{Expect, judge, line};
-use crate::domain::finding::Claim;
+use crate::domain::finding::{Claim, Disposition};
+use crate::domain::id::FindingId;
 
 /// What is kept of an invalid report.
 #[derive(Debug, Default)]
@@ -15,6 +16,8 @@ pub(super) struct Kept {
     /// Whether it clearly says NOT PASS.
     pub(super) not_pass: bool,
     pub(super) claims: Vec<Claim>,
+    /// Earlier findings that it says still hold.
+    pub(super) open: BTreeSet<FindingId>,
     /// The claims as text: the same claim in two blocks counts once.
     seen: HashSet<String>,
 }
@@ -85,10 +88,25 @@ fn take(json: &Json, trust: Trust, expect: &Expect<'_>, kept: &mut Kept) {
             }
         }
     }
+    for list in json.all("prior") {
+        for entry in list.elements() {
+            let mut words = entry.all("disposition").filter_map(Json::as_text);
+            if words.any(still_holds) {
+                let ids = entry.all("finding").filter_map(Json::as_text);
+                kept.open.extend(ids.filter_map(FindingId::parse));
+            }
+        }
+    }
     let is_finding = |name| json.all(name).next().is_some();
     if is_finding("title") && (is_finding("severity") || is_finding("body")) {
         keep(json, trust, expect, kept);
     }
+}
+
+/// Whether a word means that an earlier finding still holds, however it is spelt.
+fn still_holds(word: &str) -> bool {
+    let word = word.trim().to_lowercase();
+    Disposition::parse(&word).is_some_and(Disposition::holds)
 }
 
 fn keep(json: &Json, trust: Trust, expect: &Expect<'_>, kept: &mut Kept) {

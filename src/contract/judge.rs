@@ -43,9 +43,10 @@ pub(super) fn review(report: &Report, expect: &Expect<'_>) -> Result<Review, Vec
     } else {
         Coverage::None
     };
+    let unanswered = unanswered(&decoded, expect);
     if decoded.verdict == Some(Verdict::Pass) {
         problems.append(&mut unread);
-        for item in unanswered(&decoded, expect) {
+        for item in &unanswered {
             problems.push(format!(
                 "the verdict is PASS, but `plan` does not answer acceptance item {item}"
             ));
@@ -69,6 +70,7 @@ pub(super) fn review(report: &Report, expect: &Expect<'_>) -> Result<Review, Vec
             findings,
             prior: decoded.prior,
             plan: decoded.plan,
+            unanswered,
             coverage,
         }),
         Some(_) | None => Err(problems),
@@ -76,10 +78,9 @@ pub(super) fn review(report: &Report, expect: &Expect<'_>) -> Result<Review, Vec
 }
 
 /// Which acceptance items of the plan nothing is said of.
-fn unanswered<'e>(decoded: &Decoded, expect: &Expect<'e>) -> impl Iterator<Item = u32> + 'e {
+fn unanswered(decoded: &Decoded, expect: &Expect<'_>) -> Vec<u32> {
     let answered: BTreeSet<u32> = decoded.plan.iter().map(|answer| answer.item).collect();
-    let items = expect.items.iter().copied();
-    items.filter(move |item| !answered.contains(item))
+    expect.items.difference(&answered).copied().collect()
 }
 
 /// What is wrong with the receipts; never says what would be right.

@@ -34,7 +34,7 @@ pub(super) fn review(report: &Report, expect: &Expect<'_>) -> Result<Review, Vec
     check_nonce(report, &paragraphs, expect.nonce, &mut problems);
     if verdict == Some(Verdict::Pass) {
         let kept = claims::salvage(report, expect);
-        if kept.not_pass || !kept.claims.is_empty() {
+        if kept.not_pass || !kept.claims.is_empty() || !kept.open.is_empty() {
             problems.push("the verdict line says PASS, but a block claims otherwise".to_owned());
         }
         let text = report.text().to_lowercase();
@@ -51,6 +51,7 @@ pub(super) fn review(report: &Report, expect: &Expect<'_>) -> Result<Review, Vec
             findings: Vec::new(),
             prior: Vec::new(),
             plan: Vec::new(),
+            unanswered: Vec::new(),
             coverage: Coverage::None,
             receipts: 0,
         }),

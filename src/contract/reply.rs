@@ -57,6 +57,7 @@ pub fn read(report: &[u8], expect: &ExpectReply<'_>) -> Reading {
             problems: form::told(problems),
             claimed: None,
             claims: Vec::new(),
+            open: Vec::new(),
         },
     }
 }

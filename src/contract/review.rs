@@ -36,6 +36,7 @@ pub fn read(report: &[u8], expect: &Expect<'_>) -> Reading {
             .not_pass
             .then_some(crate::domain::verdict::Verdict::NotPass),
         claims: kept.claims,
+        open: kept.open.into_iter().collect(),
     }
 }
 

@@ -98,7 +98,7 @@ fn plan() -> Value {
         "additionalProperties": false,
         "required": ["item", "state"],
         "properties": {
-            "item": {"type": "integer", "minimum": 1},
+            "item": {"type": "integer", "minimum": 0},
             "state": {"enum": PLAN_STATES},
             "note": {"type": "string", "maxLength": TEXT_CAP, "description": "Must say why for `deviated`."}
         }

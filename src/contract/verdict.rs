@@ -293,7 +293,7 @@ fn plan_item(json: &Json, at: &str, problems: &mut Vec<String>) -> Option<PlanAn
 
 /// The number of an acceptance item.
 pub(super) fn item(json: &Json) -> Option<u32> {
-    let Json::Natural(item @ 1..) = json else {
+    let Json::Natural(item) = json else {
         return None;
     };
     u32::try_from(*item).ok()

@@ -42,10 +42,12 @@ impl Claim {
     pub fn blocks(&self, fail_on: Severity) -> bool {
         self.blocking || (!self.pre_existing && self.severity >= fail_on)
     }
-    /// Whether two titles are the same but for case, punctuation and white space.
+    /// Whether two titles are the same but for case, punctuation and white space; titles of signs alone,
+    /// where they are the same.
     #[must_use]
     pub fn is_called_like(&self, other: &Self) -> bool {
-        words(&self.title).eq(words(&other.title))
+        let no_words = words(&self.title).next().is_none();
+        words(&self.title).eq(words(&other.title)) && (!no_words || self.title == other.title)
     }
     /// Whether it is the same claim on the same bytes: its fingerprint, bound to the blob.
     #[must_use]
@@ -135,6 +137,15 @@ impl Disposition {
             Self::Deferred,
         ];
         all.into_iter().find(|it| it.as_str() == text)
+    }
+    /// Whether a finding that stands so still has its force: nobody mended it, took it back or overruled
+    /// it. A reviewer that says one of these words of an earlier finding says that it still holds.
+    #[must_use]
+    pub fn holds(self) -> bool {
+        match self {
+            Self::Open | Self::Refuted | Self::Upheld | Self::Sustained | Self::Deferred => true,
+            Self::Fixed | Self::Withdrawn | Self::Overruled => false,
+        }
     }
     /// The lower-case name.
     #[must_use]

@@ -281,6 +281,9 @@ pub enum Reading {
         claimed: Option<Verdict>,
         /// Findings decoded all the same: claims never vanish.
         claims: Vec<Claim>,
+        /// Earlier findings of which it says all the same that they still hold.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        open: Vec<FindingId>,
     },
     /// A valid answer of a job that is no review.
     Reply {
@@ -289,6 +292,21 @@ pub enum Reading {
     },
     /// There is no report, or it is blank.
     Silent,
+}
+
+impl Reading {
+    /// The earlier findings of which the report says, valid or not, that they still hold.
+    #[must_use]
+    pub fn still_open(&self) -> Vec<FindingId> {
+        match self {
+            Self::Review(said) => {
+                let open = said.prior.iter().filter(|prior| prior.disposition.holds());
+                open.map(|prior| prior.finding).collect()
+            }
+            Self::Invalid { open, .. } => open.clone(),
+            Self::Reply { .. } | Self::Silent => Vec::new(),
+        }
+    }
 }
 
 /// What a job that is no review answers.
@@ -380,6 +398,9 @@ pub struct Review {
     /// How far the plan's acceptance items are done, as it says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plan: Vec<PlanAnswer>,
+    /// The acceptance items of the plan that it says nothing of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unanswered: Vec<u32>,
     /// What was read.
     pub coverage: Coverage,
     /// Receipts that were shown, and right.
@@ -387,6 +408,12 @@ pub struct Review {
 }
 
 impl Review {
+    /// Whether everything was read and every acceptance item answered: nothing passes by a report that
+    /// is not whole, whatever word it ends with.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.coverage == Coverage::Full && self.unanswered.is_empty()
+    }
     /// The acceptance items that the change deviates from, as it says.
     pub fn deviations(&self) -> impl Iterator<Item = &PlanAnswer> {
         let plan = self.plan.iter();

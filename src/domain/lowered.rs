@@ -13,7 +13,6 @@ use crate::domain::lines::Since;
 use crate::domain::oid::Oid;
 use crate::domain::severity::Severity;
 use crate::domain::slot::{Slot, SlotName};
-use crate::domain::verdict::Coverage;
 
 /// Why a finding does not block, where its words alone would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,8 +52,8 @@ pub struct Known<'a> {
     pub since: &'a [Since],
     /// The trees of the slot's completed reports of earlier rounds, oldest first.
     pub reports: &'a [&'a Oid],
-    /// The slot's findings of other jobs than the report's, each with whether a ruling took its
-    /// force.
+    /// The findings of the agent that reports, of other jobs than the report's, each with whether a
+    /// ruling took its force.
     pub findings: &'a [(&'a Finding, Option<Disposition>)],
 }
 
@@ -63,7 +62,7 @@ pub struct Known<'a> {
 pub fn is_completed(outcome: &JobOutcome) -> bool {
     let ended = matches!(outcome.ended, Ended::Exited { code: 0 });
     match &outcome.reading {
-        Reading::Review(review) => ended && review.coverage == Coverage::Full,
+        Reading::Review(review) => ended && review.is_whole(),
         Reading::Reply { .. } | Reading::Invalid { .. } | Reading::Silent => false,
     }
 }

@@ -1,11 +1,12 @@
 //! What was claimed and what became of it: which claims still have their force.
 
-use crate::domain::event::RoundResult;
+use crate::domain::event::{RoundResult, Settlement};
 use crate::domain::finding::{Disposition, Finding};
 use crate::domain::id::JobId;
 use crate::domain::identity::Pin;
 use crate::domain::oid::Oid;
 use crate::domain::slot::SlotName;
+use crate::engine::claims::claims_not_pass;
 use crate::engine::state::{ClosedRound, State};
 
 /// A claim of NOT PASS, valid or not, on an identity: it bars PASS there (design, section 6).
@@ -33,18 +34,38 @@ impl State {
                 && !self.is_resolved(bar.job)
         })
     }
-    /// Whether every finding of a job that blocks by its words was lowered, taken back or
-    /// overruled, and there was one.
+    /// Whether every finding that a job's claim rests on was lowered, taken back or overruled, and there
+    /// was one: those that it raised and that block by their words, and earlier ones that it called open.
     #[must_use]
     pub fn is_resolved(&self, job: JobId) -> bool {
-        let mut blocking = self
+        let mut raised = self
             .findings
             .iter()
             .filter(|finding| finding.job == job)
             .filter(|finding| finding.blocking || finding.lowered.is_some())
             .peekable();
-        blocking.peek().is_some()
-            && blocking.all(|finding| finding.lowered.is_some() || Self::ruled(finding).is_some())
+        let rests = raised.peek().is_some() || self.rests_on_earlier(job);
+        let settled =
+            |finding: &Finding| finding.lowered.is_some() || Self::ruled(finding).is_some();
+        let still_open = self.jobs.get(&job).is_some_and(|record| {
+            let outcome = record.outcome.as_ref();
+            outcome.is_some_and(|it| self.keeps_open(&record.job.slot, &it.reading))
+        });
+        rests && raised.all(settled) && !still_open
+    }
+    /// Whether a job claims nothing itself, and calls an earlier finding of its slot open.
+    fn rests_on_earlier(&self, job: JobId) -> bool {
+        let (Some(record), Some(run)) = (self.jobs.get(&job), &self.run) else {
+            return false;
+        };
+        let Some(outcome) = &record.outcome else {
+            return false;
+        };
+        let open = outcome.reading.still_open();
+        let earlier = |finding: &Finding| {
+            finding.slot == record.job.slot && finding.blocking && open.contains(&finding.id)
+        };
+        !claims_not_pass(&outcome.reading, run.review.fail_on) && self.findings.iter().any(earlier)
     }
     /// The findings that a job raised, in their order.
     #[must_use]
@@ -68,15 +89,29 @@ impl State {
     /// Whether a finding still has its force: nobody mended it, took it back or overruled it.
     #[must_use]
     pub fn stands(finding: &Finding) -> bool {
-        finding.blocking
-            && match finding.disposition {
-                Disposition::Open
-                | Disposition::Refuted
-                | Disposition::Upheld
-                | Disposition::Sustained
-                | Disposition::Deferred => true,
-                Disposition::Fixed | Disposition::Withdrawn | Disposition::Overruled => false,
-            }
+        finding.blocking && finding.disposition.holds()
+    }
+    /// The blocking finding of a slot of which nobody but the creator says that it is mended: its
+    /// reviewer passed nothing since, and no ruling took its force.
+    #[must_use]
+    pub fn unconfirmed(&self, slot: &SlotName) -> Option<&Finding> {
+        let verdict = |round: &ClosedRound| match round.slots.get(slot)?.settlement()? {
+            // What passed in a void round is void, and a refusal stays one.
+            Settlement::Passed { .. } if round.result != RoundResult::NotPassed => None,
+            Settlement::Passed { .. } => Some((round.number, true)),
+            Settlement::NotPassed { .. } => Some((round.number, false)),
+            Settlement::NoVerdict { .. } => None,
+        };
+        let last = self.rounds.iter().rev().find_map(verdict);
+        let confirmed = |finding: &Finding| {
+            last.is_some_and(|(number, passed)| passed && number > finding.round)
+        };
+        self.findings.iter().find(|finding| {
+            finding.slot == *slot
+                && finding.blocking
+                && Self::ruled(finding).is_none()
+                && !confirmed(finding)
+        })
     }
     /// Findings of a slot that stand and were raised on another identity: its reviewer answers them
     /// when it passes the content as it is now.
@@ -97,13 +132,14 @@ impl State {
             .filter(|finding| finding.slot == *slot && Self::stands(finding))
             .filter(move |finding| !here(finding))
     }
-    /// The last round, where it was on this very identity, ended with a verdict, and nobody had
-    /// touched what agents must not touch: what it says stands.
+    /// The last round, where it was on this very identity and by the plan of now, ended with a verdict,
+    /// and nobody had touched what agents must not touch: what it says stands.
     #[must_use]
     pub fn same_as_last(&self, pin: &Pin) -> Option<&ClosedRound> {
         self.rounds.last().filter(|round| {
             round.result == RoundResult::NotPassed
                 && round.untouched
+                && round.plan == self.plan
                 && round.pin.as_ref().is_some_and(|last| same(last, pin))
         })
     }

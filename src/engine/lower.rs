@@ -10,7 +10,7 @@ use crate::domain::lines::Place;
 use crate::domain::lowered::{Known, Lowered, REPORTS, is_completed, is_taken_back};
 use crate::domain::oid::Oid;
 use crate::domain::slot::{Slot, SlotName};
-use crate::domain::verdict::{Coverage, PassedBy, Verdict};
+use crate::domain::verdict::{PassedBy, Verdict};
 use crate::engine::state::{Review, State};
 
 impl State {
@@ -31,10 +31,13 @@ impl State {
         if !outcome.ended.is_success() {
             return None;
         }
+        // A ruling holds for the agent that was ruled on: another one of the slot says it anew.
+        let rank = |job: &JobId| self.jobs.get(job).map(|record| record.job.rank);
         let findings: Vec<_> = self
             .findings
             .iter()
             .filter(|finding| finding.slot == slot.name && finding.job != job)
+            .filter(|finding| rank(&finding.job) == rank(&job))
             .map(|finding| (finding, Self::ruled(finding)))
             .collect();
         let known = Known {
@@ -68,21 +71,15 @@ impl State {
         // The first of them is what all are called by.
         Some(earlier.again.unwrap_or(earlier.id))
     }
-    /// Whether a valid report says of an earlier blocking finding of its slot that it still holds,
-    /// which no ruling settled.
+    /// Whether a report, valid or not, says of an earlier blocking finding of its slot that it still
+    /// holds, which no ruling settled.
     pub(super) fn keeps_open(&self, slot: &SlotName, reading: &Reading) -> bool {
-        let Reading::Review(said) = reading else {
-            return false;
-        };
-        let open = |id: FindingId| {
-            let mut said = said.prior.iter();
-            said.any(|prior| prior.finding == id && prior.disposition == Disposition::Open)
-        };
+        let open = reading.still_open();
         self.findings.iter().any(|finding| {
             finding.slot == *slot
                 && finding.blocking
                 && Self::ruled(finding).is_none()
-                && open(finding.id)
+                && open.contains(&finding.id)
         })
     }
     /// Whether a PASS on one's own work takes back what one had found on the very same content: by
@@ -93,7 +90,7 @@ impl State {
                 && bar.base == pin.identity.base
                 && bar.content_tree == pin.identity.content_tree
         });
-        let passes = said.verdict == Verdict::Pass && said.coverage == Coverage::Full;
+        let passes = said.verdict == Verdict::Pass && said.is_whole();
         here && passes
             && finding.slot == SlotName::self_review()
             && finding.disposition == Disposition::Open

@@ -124,6 +124,8 @@ pub struct ClosedRound {
     pub evidence: Option<Arc<Evidence>>,
     /// How the slots stood.
     pub slots: BTreeMap<SlotName, SlotReview>,
+    /// The job whose report was the plan in force.
+    pub plan: Option<JobId>,
     /// Its result.
     pub result: RoundResult,
     /// Whether its last measurement found that nobody touched what agents must not touch. Where

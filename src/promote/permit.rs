@@ -9,7 +9,7 @@ use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::event::Settlement;
 use crate::domain::failure::Failure;
-use crate::domain::finding::Claim;
+use crate::domain::finding::{Claim, Finding};
 use crate::domain::glob::Glob;
 use crate::domain::identity::{Remeasured, Trip};
 use crate::domain::job::Reading;
@@ -158,6 +158,18 @@ fn unbarred(round: &ApprovedRound) -> Result<(), Failure> {
     }
     let bar = round.spec.review.fail_on;
     let jobs = round.slots.iter().flat_map(|slot| &slot.jobs);
+    if let Some((ended, finding)) = jobs
+        .clone()
+        .find_map(|ended| Some((ended, kept_open(round, ended)?)))
+    {
+        return Err(Failure::new(
+            Code::FindingsStand,
+            format!(
+                "job {} of {} says on this content that finding {} still holds: {}",
+                ended.job.id, finding.slot, finding.id, finding.claim.title
+            ),
+        ));
+    }
     match jobs
         .into_iter()
         .find(|ended| claims_not_pass(round, ended, bar))
@@ -171,6 +183,18 @@ fn unbarred(round: &ApprovedRound) -> Result<(), Failure> {
         )),
         None => Ok(()),
     }
+}
+
+/// An earlier finding of its slot of which the job's report, valid or not, says that it still holds, and
+/// whose force no ruling took.
+fn kept_open<'a>(round: &'a ApprovedRound, ended: &EndedJob) -> Option<&'a Finding> {
+    let open = ended.outcome.reading.still_open();
+    round.ledger.iter().find(|finding| {
+        finding.slot == ended.job.slot
+            && finding.blocking
+            && open.contains(&finding.id)
+            && ledger::ruling(round, finding).is_none()
+    })
 }
 
 /// Whether anything decoded from the job's report, valid or not, claims NOT PASS and stands.

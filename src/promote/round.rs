@@ -1,10 +1,12 @@
 //! The facts of an approved round, as plain data: what a permit is granted on.
 
+use std::collections::BTreeMap;
+
 use crate::domain::digest::Digest;
 use crate::domain::event::Settlement;
 use crate::domain::evidence::Evidence;
 use crate::domain::finding::Finding;
-use crate::domain::id::RoundNumber;
+use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome};
 use crate::domain::lines::Since;
@@ -42,6 +44,8 @@ pub struct ApprovedRound {
     pub reviews: Vec<EndedJob>,
     /// What was measured when each round of the run opened, this one and earlier ones.
     pub rounds: Vec<(RoundNumber, Pin)>,
+    /// The job that wrote the plan that each round went by, where a planner wrote it.
+    pub plans: BTreeMap<RoundNumber, JobId>,
     /// Jobs of the run that ruled on findings (re-adjudication, arbitration), in their order.
     pub rulings: Vec<EndedJob>,
     /// The plan that was worked by at the end, with its hash.
@@ -50,7 +54,8 @@ pub struct ApprovedRound {
 
 impl ApprovedRound {
     /// Whether a round was on the identity that is approved: this one, or an earlier one with the
-    /// same base and content tree. Of a round without a pin it is not known, so it was not.
+    /// same base and content tree that went by the same plan. Of a round without a pin it is not known,
+    /// so it was not.
     #[must_use]
     pub fn is_on_identity(&self, number: RoundNumber) -> bool {
         if number >= self.round {
@@ -66,7 +71,8 @@ impl ApprovedRound {
             &self.pinned.identity.base,
             &self.pinned.identity.content_tree,
         );
-        pins.peek().is_some()
+        self.plans.get(&number) == self.plans.get(&self.round)
+            && pins.peek().is_some()
             && pins.all(|other| other.base == *base && other.content_tree == *content)
     }
 }

@@ -124,6 +124,7 @@ pub(crate) fn invalid(reading: Reading) -> (Vec<String>, Option<Verdict>, Vec<Cl
             problems,
             claimed,
             claims,
+            open: _,
         } => {
             assert!(
                 !problems.is_empty(),

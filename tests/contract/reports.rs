@@ -300,3 +300,14 @@ fn a_job_without_nonce_never_passes() {
     };
     invalid(run_loop::contract::review::read(text.as_bytes(), &expect));
 }
+
+/// Claims never vanish: what an invalid report calls open stays open, however the word is spelt.
+#[test]
+fn what_an_invalid_report_keeps_open_is_kept() {
+    let prior = r#"[], "prior": [{"finding": "F-3", "disposition": "open", "note": "n"},
+        {"finding": "F-1", "disposition": "Upheld"}, {"finding": "F-2", "disposition": "fixed"},
+        {"finding": "F-4", "disposition": "maybe"}, {"finding": "five", "disposition": "open"}]"#;
+    let reading = read(passing_with("[]", prior));
+    assert_eq!(reading.still_open(), [FindingId(1), FindingId(3)]);
+    invalid(reading);
+}

@@ -26,6 +26,10 @@ struct Model<'a> {
     rounds: Vec<Option<Refused>>,
     /// Whether the planner refined the plan by what failed: it does so once.
     refined: bool,
+    /// How many plans were written by what failed.
+    plans: u32,
+    /// What each slot said last: in which round, and whether it passed.
+    said: Vec<Option<(u32, bool)>>,
 }
 
 /// The exit code of an undisturbed run in this world.
@@ -38,6 +42,8 @@ pub fn exit(world: &World) -> u8 {
         reports: Vec::new(),
         rounds: Vec::new(),
         refined: false,
+        plans: 0,
+        said: vec![None; world.slots.len()],
     };
     model.run().unwrap_or_else(|exit| exit)
 }
@@ -122,28 +128,33 @@ impl Model<'_> {
         let sealed = self.after(round, MeasurePoint::Sealed, reviewed);
         match sealed {
             After::Stale => {
+                self.note(round, &slots, false);
                 self.rounds.push(None);
                 return Ok(None);
             }
             After::Unknown => return Err(5),
             After::Still | After::Tripped => {
-                let refuses = slots.iter().any(|slot| matches!(slot, Slot::Refuses(_)));
+                let says_no = |slot: &Slot| matches!(slot, Slot::Refuses(_) | Slot::Leaves);
+                let refuses = slots.iter().any(says_no);
                 let stands = self.findings.iter().any(Finding::stands);
                 if refuses || self.barred(reviewed) || stands {
+                    self.note(round, &slots, true);
                     self.rounds.push(Some(Refused {
                         content: reviewed,
                         slots,
+                        plans: self.plans,
                         untouched: sealed == After::Still,
                     }));
                     return Ok(None);
                 }
-                if !enough(world, &slots) || sealed == After::Tripped {
+                if !self.enough(&slots) || sealed == After::Tripped {
                     return Err(5);
                 }
             }
         }
         match self.after(round, MeasurePoint::BeforePromotion, reviewed) {
             After::Stale => {
+                self.note(round, &slots, false);
                 self.rounds.push(None);
                 Ok(None)
             }
@@ -151,18 +162,34 @@ impl Model<'_> {
             After::Still => Ok(Some(if world.promotion_fails { 6 } else { 0 })),
         }
     }
-}
 
-fn enough(world: &World, slots: &[Slot]) -> bool {
-    let passed = slots.iter().filter(|slot| **slot == Slot::Passes).count();
-    let readers = world.slots.iter().filter(|slot| !slot.checks).count();
-    let readers_passed = slots
-        .iter()
-        .zip(&world.slots)
-        .filter(|(slot, script)| **slot == Slot::Passes && !script.checks)
-        .count();
-    let quorum = world
-        .quorum
-        .map_or(slots.len(), |least| least.max(1) as usize);
-    passed >= quorum && (readers == 0 || readers_passed > 0)
+    /// What each slot said in a round that ends so; what passed in a void one is void.
+    fn note(&mut self, round: u32, slots: &[Slot], counts: bool) {
+        for (said, slot) in self.said.iter_mut().zip(slots) {
+            match slot {
+                Slot::Passes if counts => *said = Some((round, true)),
+                Slot::Refuses(_) | Slot::Leaves => *said = Some((round, false)),
+                Slot::Passes | Slot::Nothing => {}
+            }
+        }
+    }
+
+    fn enough(&self, slots: &[Slot]) -> bool {
+        let world = self.world;
+        let passed = slots.iter().filter(|slot| **slot == Slot::Passes).count();
+        let readers = world.slots.iter().filter(|slot| !slot.checks).count();
+        let readers_passed = slots
+            .iter()
+            .zip(&world.slots)
+            .filter(|(slot, script)| **slot == Slot::Passes && !script.checks)
+            .count();
+        // A quorum forgives nobody who still has to say whether something is mended.
+        let mut silent = (0..slots.len()).filter(|slot| slots[*slot] == Slot::Nothing);
+        let quorum = world
+            .quorum
+            .map_or(slots.len(), |least| least.max(1) as usize);
+        passed >= quorum
+            && (readers == 0 || readers_passed > 0)
+            && !silent.any(|slot| self.waits_for(slot))
+    }
 }

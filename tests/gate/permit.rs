@@ -5,9 +5,9 @@ use run_loop::domain::digest::Digest;
 use run_loop::domain::event::Settlement;
 use run_loop::domain::evidence::UnreviewedKind;
 use run_loop::domain::finding::{Claim, Disposition, Finding};
-use run_loop::domain::id::{FindingId, LoopId, RoundNumber};
+use run_loop::domain::id::{FindingId, JobId, LoopId, RoundNumber};
 use run_loop::domain::isolation::{EvidenceKind, Isolation};
-use run_loop::domain::job::{Ended, JobOutcome, Reading, Review};
+use run_loop::domain::job::{Ended, JobOutcome, Prior, Reading, Review};
 use run_loop::domain::path::RepoPath;
 use run_loop::domain::policy::AllowUnreviewed;
 use run_loop::domain::run_spec::Quorum;
@@ -172,6 +172,7 @@ fn a_claim_against_the_identity_bars_it_whoever_made_it() {
             problems: vec!["no receipt".to_owned()],
             claimed: Some(Verdict::NotPass),
             claims: Vec::new(),
+            open: Vec::new(),
         };
         round.slots[0].jobs.insert(0, invalid);
     });
@@ -191,6 +192,63 @@ fn a_claim_against_the_identity_bars_it_whoever_made_it() {
         });
     });
     assert_eq!(ledger, Code::FindingsStand);
+}
+
+/// A finding of `security` that is called mended, of a round before this one.
+fn mended(round: &mut ApprovedRound) {
+    let mut earlier = round.slots[0].jobs[0].job.clone();
+    earlier.id = JobId::mint(&World::new().stamp(), "earlier");
+    round.ledger.push(Finding {
+        id: FindingId(1),
+        slot: slot_name("security"),
+        job: earlier.id,
+        round: RoundNumber(1),
+        claim: claim(Severity::High),
+        blocking: true,
+        again: None,
+        lowered: None,
+        disposition: Disposition::Fixed,
+    });
+}
+
+/// What a job says on this very content still holds, whatever else it says and whatever the ledger does.
+#[test]
+fn what_a_report_keeps_open_bars_the_identity() {
+    let says = |disposition: Disposition| {
+        let world = World::new();
+        let mut round = world.round();
+        mended(&mut round);
+        review(&mut round).prior.push(Prior {
+            finding: FindingId(1),
+            disposition,
+            note: String::new(),
+        });
+        let lock = world.lock(round.spec.loop_id);
+        Permit::grant(round, lock.proof()).map(drop)
+    };
+    for kept in [Disposition::Open, Disposition::Upheld] {
+        assert_eq!(says(kept).unwrap_err().code, Code::FindingsStand);
+    }
+    says(Disposition::Fixed).unwrap();
+    let invalid = refusal(|round| {
+        mended(round);
+        let mut invalid = round.slots[0].jobs[0].clone();
+        invalid.outcome.reading = Reading::Invalid {
+            problems: vec!["no receipt".to_owned()],
+            claimed: None,
+            claims: Vec::new(),
+            open: vec![FindingId(1)],
+        };
+        round.slots[0].jobs.insert(0, invalid);
+    });
+    assert_eq!(invalid, Code::FindingsStand);
+}
+
+/// An acceptance item that nothing is said of is not known to hold.
+#[test]
+fn a_report_that_leaves_an_item_out_passes_nothing() {
+    let code = refusal(|round| review(round).unanswered = vec![2]);
+    assert_eq!(code, Code::Internal);
 }
 
 #[test]

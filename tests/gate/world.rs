@@ -178,6 +178,7 @@ impl World {
                 findings: Vec::new(),
                 prior: Vec::new(),
                 plan: Vec::new(),
+                unanswered: Vec::new(),
                 coverage: Coverage::Full,
                 receipts: 1,
             }),
@@ -227,6 +228,7 @@ impl World {
             ledger: Vec::new(),
             reviews: Vec::new(),
             rounds: Vec::new(),
+            plans: BTreeMap::new(),
             rulings: Vec::new(),
             plan: None,
         }

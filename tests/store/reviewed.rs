@@ -111,6 +111,7 @@ fn review(verdict: Verdict, findings: Vec<Claim>) -> Reading {
         findings,
         prior: Vec::new(),
         plan: Vec::new(),
+        unanswered: Vec::new(),
         coverage: Coverage::Full,
         receipts: 1,
     })

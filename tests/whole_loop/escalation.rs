@@ -123,3 +123,38 @@ fn one_failed_round_opens_no_plan_again() {
         );
     }
 }
+
+/// A word about the change by the old plan is none about it by the new one: on the same content everybody
+/// is asked again.
+#[test]
+fn nobody_is_taken_to_have_passed_by_a_plan_that_came_later() {
+    let corrects = "if [ $RUN_LOOP_JOB_ROUND = 2 ]; then echo '// corrected' >> src/lib.rs; \
+                    answers fixed | deliver; else answers refuted 'No.' | deliver; fi";
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        ("correct", corrects),
+    ]);
+    let reviewer = by_role(&[
+        (
+            "review",
+            &format!(
+                "if [ $RUN_LOOP_JOB_ROUND = 3 ]; then verdict PASS '[]' | deliver; else {}; fi",
+                looks_for("never")
+            ),
+        ),
+        ("readjudicate", "rulings withdrawn 'I was wrong.' | deliver"),
+    ]);
+    let stage = Stage::new()
+        .agent(
+            "pam",
+            &by_role(&[("refine", "printf '# The new plan\\n' | deliver")]),
+        )
+        .agent("ann", &creator)
+        .agent("bob", &reviewer)
+        .ready();
+    std::fs::write(stage.bench().repo.beside("plan.md"), "# The plan\n").unwrap();
+    run(&stage);
+    assert_eq!(stage.asked().last().unwrap(), "review bob");
+    assert!(stage.prompt("review", "bob").contains("# The new plan"));
+    assert_eq!(stage.bench().sidecar("bob")["by"], "reviewer");
+}

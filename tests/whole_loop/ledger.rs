@@ -314,3 +314,64 @@ fn a_pass_closes_a_finding_in_its_reviewers_words() {
         .says("fixed by bob (review)")
         .says("withdrawn: I looked.");
 }
+
+/// What its reviewer still calls open is not mended because another finding was taken back: the content as
+/// it is passes by nothing but a fresh word.
+#[test]
+fn the_withdrawal_of_another_finding_closes_nothing_that_is_open() {
+    let correct = format!(
+        "if asked_findings | grep -q F-2; then block answers answers \
+         '[{{\"finding\": \"F-1\", \"action\": \"fixed\", \"note\": \"It is.\"}}, \
+         {{\"finding\": \"F-2\", \"action\": \"refuted\", \"note\": \"It is not.\"}}]' | deliver; \
+         else {}; answers fixed | deliver; fi",
+        adds("// as wished")
+    );
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        ("correct", &correct),
+    ]);
+    let wish = |title| finding(title, "medium", "src/lib.rs", 1);
+    let reviewer = by_round(&[
+        says("NOT PASS", &[wish("first wish")], &[]),
+        says("NOT PASS", &[wish("second wish")], &[("F-1", "open")]),
+    ]);
+    let reviewer = by_role(&[
+        ("review", &reviewer),
+        ("readjudicate", "rulings withdrawn 'I was wrong.' | deliver"),
+    ]);
+    let stage = Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &reviewer)
+        .ready();
+    let ran = stage.run(&["--creator", "ann", "--reviewer", "bob"]);
+    ran.ends(7).with("RL0703");
+    assert!(stage.asked().contains(&"readjudicate bob".to_owned()));
+    stage.promoted_nothing();
+}
+
+/// V21: a quorum forgives silence. Who found something and is not there to look at it again has not said
+/// that it is mended, and the creator's word is none.
+#[test]
+fn a_quorum_does_not_speak_for_who_found_something() {
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        (
+            "correct",
+            &format!("{}; answers fixed | deliver", adds("// as wished")),
+        ),
+    ]);
+    let wish = finding("first wish", "medium", "src/lib.rs", 1);
+    let finder = by_round(&[says("NOT PASS", &[wish], &[]), "exit 1".to_owned()]);
+    let stage = Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", &finder)]))
+        .agent("cid", "verdict PASS '[]' | deliver")
+        .config("review: {quorum: 1}")
+        .ready();
+    let line = ["--creator", "ann", "--reviewer", "bob", "--reviewer", "cid"];
+    stage
+        .run(&line)
+        .ends(5)
+        .says("nobody else can say that F-1 is mended");
+    stage.promoted_nothing();
+}

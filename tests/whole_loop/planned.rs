@@ -1,6 +1,7 @@
 //! Plan, challenge, refinement: what is agreed is built, shown to reviewers and promoted.
 
 use crate::stage::{Stage, by_role, implements, looks_for};
+use crate::support::agents::finding;
 
 const PLAN: &str = "echo '# Plan one'; echo; echo '## Acceptance'; echo; echo '1. A sum is there.'";
 const REFINED: &str =
@@ -267,6 +268,33 @@ fn a_pass_that_leaves_an_item_out_is_none() {
         2
     );
     assert_eq!(stage.bench().promoted(), Vec::<String>::new());
+}
+
+/// The word NOT PASS beside findings that do not block passes, and not where an item is left out.
+#[test]
+fn a_not_pass_that_leaves_an_item_out_passes_by_nothing() {
+    let planner = by_role(&[("plan", &format!("{{ {PLAN}; }} | deliver"))]);
+    let creator = by_role(&[
+        ("challenge", "objections '[]' | deliver"),
+        ("implement", &implements("// sum")),
+    ]);
+    let low = finding("a wish", "low", "src/lib.rs", 1);
+    for (extra, code) in [(r#", "plan": []"#, 1), ("", 0)] {
+        let extra = if code == 1 {
+            format!("EXTRA={}; ", crate::support::agents::quote(extra))
+        } else {
+            String::new()
+        };
+        let review = format!("{extra}verdict 'NOT PASS' '[{low}]' | deliver");
+        let stage = Stage::new()
+            .agent("pam", &planner)
+            .agent("ann", &creator)
+            .agent("bob", &by_role(&[("review", &review)]))
+            .ready();
+        let ran = stage.run(&[&LINE[..], &["--max-rounds", "1"]].concat());
+        ran.ends(code);
+        assert_eq!(stage.bench().promoted().is_empty(), code != 0);
+    }
 }
 
 /// What deviates for a reason does not block; what is not met does, beside a PASS too, also when the

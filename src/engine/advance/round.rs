@@ -229,7 +229,7 @@ fn judge(
     if settlements().any(says_no) || state.is_barred(&review.pin, None).is_some() || stands() {
         return closed(RoundResult::NotPassed);
     }
-    if let Some(reason) = missing_verdicts(run, review) {
+    if let Some(reason) = missing_verdicts(state, run, review) {
         return closed(RoundResult::Inconclusive { reason });
     }
     if !drift.trips.is_empty() {
@@ -249,9 +249,12 @@ fn judge(
 }
 
 /// Why too many slots have no verdict, where that is so (scenario V21: shown as N of M).
-fn missing_verdicts(run: &RunSpec, review: &Review) -> Option<String> {
+///
+/// A quorum forgives a slot that says nothing, and not one that said NOT PASS before and is not there to
+/// say whether its findings are mended: the creator's word alone is none.
+fn missing_verdicts(state: &State, run: &RunSpec, review: &Review) -> Option<String> {
     let mut missing = Vec::new();
-    let (mut passed, mut readers_passed, mut required_missing) = (0_u32, 0_u32, false);
+    let (mut passed, mut readers_passed, mut needed_missing) = (0_u32, 0_u32, false);
     for slot in &run.panel {
         match review
             .slots
@@ -263,15 +266,21 @@ fn missing_verdicts(run: &RunSpec, review: &Review) -> Option<String> {
                 readers_passed += u32::from(slot.is_reader());
             }
             Some(Settlement::NoVerdict { reason }) => {
-                required_missing |= run.policy.require.contains(&slot.name);
-                missing.push(format!("{}: {reason}", slot.name));
+                needed_missing |= run.policy.require.contains(&slot.name);
+                let mut told = format!("{}: {reason}", slot.name);
+                if let Some(finding) = state.unconfirmed(&slot.name) {
+                    needed_missing = true;
+                    let unsaid = format!(", and nobody else can say that {} is mended", finding.id);
+                    told.push_str(&unsaid);
+                }
+                missing.push(told);
             }
             Some(Settlement::NotPassed { .. }) | None => missing.push(slot.name.to_string()),
         }
     }
     let enough = match run.review.quorum {
         Quorum::All => missing.is_empty(),
-        Quorum::AtLeast(least) => passed >= least.max(1) && !required_missing,
+        Quorum::AtLeast(least) => passed >= least.max(1) && !needed_missing,
     };
     // A panel with readers is not passed by `checks` alone, whatever the quorum.
     if enough && (readers_passed > 0 || run.readers() == 0) {

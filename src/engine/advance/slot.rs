@@ -8,7 +8,7 @@ use crate::domain::isolation::{EvidenceKind, Isolation};
 use crate::domain::job::{AttemptReason, Ended, Job, JobOutcome, Reading, Role, SessionUse};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::{Slot, SlotName};
-use crate::domain::verdict::{Coverage, PassedBy, Verdict};
+use crate::domain::verdict::{PassedBy, Verdict};
 use crate::engine::advance::close::fail;
 use crate::engine::advance::{budget, limit, request, verdict};
 use crate::engine::budget::Paid;
@@ -48,7 +48,8 @@ pub(super) fn next(state: &State, round: RoundNumber, review: &Review) -> Option
 }
 
 /// How a slot that did not pass on this very identity passes after all: every blocking finding of
-/// its report was taken back or overruled, and it had read everything.
+/// its report was taken back or overruled, it had read everything, and nothing that it raised on other
+/// content waits for its word.
 fn resolved(
     state: &State,
     review: &Review,
@@ -65,7 +66,7 @@ fn resolved(
     let outcome = state.jobs.get(job)?.outcome.as_ref()?;
     let covered = match &outcome.reading {
         Reading::Review(said) => {
-            let refused = said.verdict == Verdict::NotPass && said.coverage == Coverage::Full;
+            let refused = said.verdict == Verdict::NotPass && said.is_whole();
             refused && outcome.ended.is_success()
         }
         Reading::Reply { .. } | Reading::Invalid { .. } | Reading::Silent => false,
@@ -73,6 +74,7 @@ fn resolved(
     if !covered
         || !state.is_resolved(*job)
         || state.is_barred(&review.pin, Some(&slot.name)).is_some()
+        || state.outdated(&review.pin, &slot.name).next().is_some()
     {
         return None;
     }
@@ -257,6 +259,10 @@ fn judge(
         verdict::Judged::Pass(_) if state.keeps_open(&slot.name, &outcome.reading) => {
             settle(round, slot, Settlement::NotPassed { job })
         }
+        // Neither does a NOT PASS close by silence what was found before.
+        verdict::Judged::Pass(_) if leaves_standing(state, review, slot, outcome) => {
+            settle(round, slot, Settlement::NotPassed { job })
+        }
         verdict::Judged::Pass(by) => match state.is_barred(&review.pin, Some(&slot.name)) {
             // A re-ask mends form: it cannot turn a NOT PASS into a PASS.
             Some(bar) => settle(round, slot, Settlement::NotPassed { job: bar.job }),
@@ -274,8 +280,22 @@ fn judge(
     }
 }
 
-/// What a valid report says of an earlier finding of its slot, and is not in the ledger yet: one
-/// that was called fixed or left for later still holds; or, in a review of one's own work, it was wrong.
+/// Whether a report that ends with NOT PASS, and passes since nothing of it blocks, says nothing of a
+/// finding of its slot that stands since it looked at other content.
+fn leaves_standing(state: &State, review: &Review, slot: &Slot, outcome: &JobOutcome) -> bool {
+    let Reading::Review(said) = &outcome.reading else {
+        return false;
+    };
+    let done = |finding: &Finding| {
+        let mut words = said.prior.iter();
+        words.any(|prior| prior.finding == finding.id && !prior.disposition.holds())
+    };
+    let mut standing = state.outdated(&review.pin, &slot.name);
+    said.verdict == Verdict::NotPass && standing.any(|finding| !done(finding))
+}
+
+/// What a report says of an earlier finding of its slot, and is not in the ledger yet: one that was
+/// called fixed or left for later still holds; or, in a review of one's own work, it was wrong.
 fn said_of_earlier(
     state: &State,
     review: &Review,
@@ -283,31 +303,41 @@ fn said_of_earlier(
     job: JobId,
     outcome: &JobOutcome,
 ) -> Option<Event> {
-    let Reading::Review(said) = &outcome.reading else {
-        return None;
-    };
     if !outcome.ended.is_success() {
         return None;
     }
-    said.prior.iter().find_map(|prior| {
-        let mut findings = state.findings.iter();
-        let finding = findings.find(|finding| finding.id == prior.finding)?;
+    let said = match &outcome.reading {
+        Reading::Review(said) => Some(said),
+        Reading::Invalid { .. } | Reading::Reply { .. } | Reading::Silent => None,
+    };
+    let open = outcome.reading.still_open();
+    let word = |id: FindingId| {
+        let mut prior = said.iter().flat_map(|said| &said.prior);
+        prior.find(|prior| prior.finding == id)
+    };
+    state.findings.iter().find_map(|finding| {
         let own = finding.slot == slot.name && finding.job != job && finding.blocking;
         if !own || state.disposed.contains(&(job, finding.id)) {
             return None;
         }
-        let reopens = state.keeps_open(&slot.name, &outcome.reading)
-            && prior.disposition == Disposition::Open
+        let reopens = open.contains(&finding.id)
             && matches!(
                 finding.disposition,
                 Disposition::Fixed | Disposition::Deferred
             );
-        let takes_back = state.takes_back(&review.pin, finding, said);
-        (reopens || takes_back).then(|| Event::FindingDisposed {
+        let takes_back = said.is_some_and(|said| state.takes_back(&review.pin, finding, said));
+        let disposition = if reopens {
+            Disposition::Open
+        } else if takes_back {
+            Disposition::Withdrawn
+        } else {
+            return None;
+        };
+        Some(Event::FindingDisposed {
             finding: finding.id,
-            disposition: prior.disposition,
+            disposition,
             job,
-            note: prior.note.clone(),
+            note: word(finding.id).map_or_else(String::new, |prior| prior.note.clone()),
         })
     })
 }

@@ -4,7 +4,7 @@ use crate::domain::agent::{Agent, Contract};
 use crate::domain::finding::Finding;
 use crate::domain::job::{JobOutcome, Reading, Review};
 use crate::domain::severity::Severity;
-use crate::domain::verdict::{Coverage, PassedBy, Verdict};
+use crate::domain::verdict::{PassedBy, Verdict};
 use crate::engine::state::State;
 
 /// An answer, judged.
@@ -46,7 +46,7 @@ fn judge(
 ) -> Judged {
     let blocks = review.findings.iter().any(|claim| claim.blocks(fail_on));
     let covered = match agent.contract {
-        Contract::Json => review.coverage == Coverage::Full,
+        Contract::Json => review.is_whole(),
         Contract::Line => true,
     };
     match review.verdict {
@@ -56,7 +56,7 @@ fn judge(
         Verdict::Pass if agent.is_checks() => Judged::Pass(PassedBy::Checks),
         Verdict::Pass => Judged::Pass(PassedBy::Reviewer),
         // None of its findings blocks (scenario P02), or those that would are lowered. A reviewer
-        // that did not read everything cannot pass that way either.
+        // that did not read and answer everything cannot pass that way either.
         Verdict::NotPass
             if !findings.is_empty() && covered && !findings.iter().any(|it| it.blocking) =>
         {

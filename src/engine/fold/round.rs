@@ -194,6 +194,7 @@ pub(super) fn round_closed(state: &mut State, number: RoundNumber, result: &Roun
         pin,
         evidence,
         slots,
+        plan: state.plan,
         result: result.clone(),
         untouched,
     });

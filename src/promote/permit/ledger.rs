@@ -1,7 +1,7 @@
 //! Blocking claims that no longer stand, and what proves it.
 
 use crate::domain::finding::{Claim, Disposition, Finding};
-use crate::domain::id::RoundNumber;
+use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::job::{Job, Reading, Reply, Role, Ruling, RulingKind};
 use crate::domain::lines::Since;
 use crate::domain::lowered::{self, Known, Lowered, is_completed};
@@ -83,10 +83,17 @@ fn lowers(round: &ApprovedRound, ended: &EndedJob, claim: &Claim) -> Option<Lowe
         .filter(|other| is_completed(&other.outcome))
         .filter_map(|other| Some(&pin(other.job.round)?.identity.tree))
         .collect();
+    let rank = |id: JobId| {
+        let mut reviews = round.reviews.iter();
+        reviews
+            .find(|other| other.job.id == id)
+            .map(|other| other.job.rank)
+    };
     let findings: Vec<_> = round
         .ledger
         .iter()
         .filter(|finding| finding.slot == job.slot && finding.job != job.id)
+        .filter(|finding| rank(finding.job) == Some(job.rank))
         .filter(|finding| finding.round <= job.round)
         .map(|finding| {
             let ruled = ruling(round, finding).map(|_| finding.disposition);

@@ -6,6 +6,7 @@ use crate::domain::agent::{Agent, Contract};
 use crate::domain::code::Code;
 use crate::domain::event::Settlement;
 use crate::domain::failure::Failure;
+use crate::domain::finding::Finding;
 use crate::domain::isolation::{EvidenceKind, Isolation};
 use crate::domain::job::{Reading, Review, Role, RulingKind};
 use crate::domain::run_spec::{Quorum, ReviewSpec, RunSpec};
@@ -37,13 +38,47 @@ pub(super) fn passed(
             format!("slot {} said NOT PASS in job {job}", slot.name),
         )),
         Settlement::NoVerdict { reason } => match round.spec.review.quorum {
-            Quorum::AtLeast(_) => Ok(false),
+            Quorum::AtLeast(_) => match unconfirmed(round, slot) {
+                Some(finding) => Err(Failure::new(
+                    Code::NoVerdict,
+                    format!(
+                        "slot {} gave no verdict ({reason}), and nobody else can say that {} is mended",
+                        slot.name, finding.id
+                    ),
+                )),
+                None => Ok(false),
+            },
             Quorum::All => Err(Failure::new(
                 Code::NoVerdict,
                 format!("slot {} gave no verdict: {reason}", slot.name),
             )),
         },
     }
+}
+
+/// The blocking finding of a slot whose force no ruling took and after which its reviewers passed
+/// nothing: a quorum forgives no such slot.
+fn unconfirmed<'a>(round: &'a ApprovedRound, slot: &Slot) -> Option<&'a Finding> {
+    let last = round.reviews.iter().rev().find_map(|ended| {
+        let Reading::Review(review) = &ended.outcome.reading else {
+            return None;
+        };
+        let said = ended.job.slot == slot.name && ended.outcome.ended.is_success();
+        said.then_some((ended, review))
+    });
+    let passed_after = |finding: &Finding| {
+        last.is_some_and(|(ended, review)| {
+            let agent = slot.agent_at(ended.job.rank);
+            ended.job.round > finding.round
+                && agent.is_some_and(|agent| passes_by(round, slot, ended, review, agent).is_some())
+        })
+    };
+    round.ledger.iter().find(|finding| {
+        finding.slot == slot.name
+            && finding.blocking
+            && ledger::ruling(round, finding).is_none()
+            && !passed_after(finding)
+    })
 }
 
 /// Checks that the job itself says what the settlement says of it (scenarios S31 and T-009: a
@@ -104,7 +139,7 @@ fn passes_by(
             .flatten();
     }
     let covered = match agent.contract {
-        Contract::Json => review.coverage == Coverage::Full,
+        Contract::Json => review.is_whole(),
         Contract::Line => true,
     };
     if !covered || (review.verdict == Verdict::NotPass && review.findings.is_empty()) {
@@ -121,7 +156,7 @@ fn passes_by(
 /// By what a NOT PASS passes its slot: each of its blocking findings must be withdrawn or overruled,
 /// now or before, or late, and the report must have had full coverage, whatever its contract.
 fn passes_by_rulings(round: &ApprovedRound, ended: &EndedJob, review: &Review) -> Option<PassedBy> {
-    if review.coverage != Coverage::Full {
+    if review.coverage != Coverage::Full || !review.is_whole() {
         return None;
     }
     let bar = round.spec.review.fail_on;

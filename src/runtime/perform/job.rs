@@ -360,6 +360,7 @@ impl Assignment<'_> {
                 problems: vec![reason],
                 claimed: None,
                 claims: Vec::new(),
+                open: Vec::new(),
             },
             (None, None) => Reading::Silent,
         };

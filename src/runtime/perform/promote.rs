@@ -72,6 +72,10 @@ fn approved(rim: &Rim, state: &State, round: RoundNumber) -> Result<ApprovedRoun
         .rounds
         .iter()
         .filter_map(|closed| Some((closed.number, closed.pin.clone()?)));
+    let plans = state
+        .rounds
+        .iter()
+        .filter_map(|closed| Some((closed.number, closed.plan?)));
     let spec = run_of(state)?.clone();
     let plan = plan::text(rim, state)?.map(|text| {
         let sha256 = Digest::of(text.as_bytes());
@@ -102,6 +106,7 @@ fn approved(rim: &Rim, state: &State, round: RoundNumber) -> Result<ApprovedRoun
         ledger: state.findings.clone(),
         reviews: ended(of_roles(state, &[Role::Review])).ok_or_else(lacking)?,
         rounds: earlier.chain([(round, pin.clone())]).collect(),
+        plans: plans.chain(state.plan.map(|plan| (round, plan))).collect(),
         rulings: ended(of_roles(state, &ruling)).ok_or_else(lacking)?,
         plan,
     })

@@ -10,7 +10,7 @@ impl Model<'_> {
     /// How a slot stands without being asked, since the last round was on this very content.
     pub(super) fn carried(&self, slot: usize, content: u8) -> Option<Slot> {
         let last = self.rounds.last()?.as_ref()?;
-        if last.content != content || !last.untouched {
+        if last.content != content || !last.untouched || last.plans != self.plans {
             return None;
         }
         match last.slots[slot] {
@@ -18,9 +18,9 @@ impl Model<'_> {
             Slot::Refuses(claim) => {
                 let free = self.bar(content, Some(slot)).is_none();
                 let passes = free && self.claims[claim].covered && self.resolved(claim);
-                passes.then_some(Slot::Passes)
+                (passes && !self.leaves(slot, content)).then_some(Slot::Passes)
             }
-            Slot::Nothing => None,
+            Slot::Leaves | Slot::Nothing => None,
         }
     }
 
@@ -35,24 +35,28 @@ impl Model<'_> {
             let again = match answer {
                 // Nobody's failure: somebody is asked again, and nothing is spent.
                 Answer::Limited => continue,
-                Answer::Pass | Answer::PassTakingBack | Answer::NotPassLow => {
+                Answer::Pass | Answer::PassTakingBack => {
                     let bar = self.bar(content, Some(slot));
                     return bar.map_or(Slot::Passes, Slot::Refuses);
                 }
+                Answer::NotPassLow => return self.unless_left(slot, content, None, true),
                 Answer::NotPass | Answer::NotPassUnexplained | Answer::PassWithBlocker => {
                     return claimed.map_or(Slot::Nothing, Slot::Refuses);
                 }
-                Answer::NotPassNew | Answer::NotPassNewAlone | Answer::NotPassAgain => {
+                Answer::NotPassNew
+                | Answer::NotPassNewAlone
+                | Answer::NotPassNewButOpen
+                | Answer::NotPassAgain => {
                     // Where what it found is lowered, nothing of it blocks.
                     let claim = claimed.filter(|claim| !self.resolved(*claim));
-                    let bar = claim.or_else(|| self.bar(content, Some(slot)));
-                    return bar.map_or(Slot::Passes, Slot::Refuses);
+                    let silent = answer != Answer::NotPassNew;
+                    return self.unless_left(slot, content, claim, silent);
                 }
                 Answer::PassButOpen => {
                     let bar = claimed.or_else(|| self.bar(content, Some(slot)));
                     return bar.map_or(Slot::Passes, Slot::Refuses);
                 }
-                Answer::Invalid | Answer::InvalidNotPass => &mut re_ask,
+                Answer::Invalid | Answer::InvalidButOpen | Answer::InvalidNotPass => &mut re_ask,
                 Answer::Silent
                 | Answer::ExitsWithPerfectPass
                 | Answer::KilledWithNotPass
@@ -72,20 +76,47 @@ impl Model<'_> {
         Slot::Nothing
     }
 
+    /// How a NOT PASS stands: by its own claim, by one of before, by what it leaves in silence, or it
+    /// passes.
+    fn unless_left(&self, slot: usize, content: u8, claim: Option<usize>, silent: bool) -> Slot {
+        match claim {
+            Some(claim) => Slot::Refuses(claim),
+            None if silent && self.leaves(slot, content) => Slot::Leaves,
+            None => {
+                let bar = self.bar(content, Some(slot));
+                bar.map_or(Slot::Passes, Slot::Refuses)
+            }
+        }
+    }
+
     /// Why what an answer finds on line 1 does not block, if it does not.
-    fn lowered(&self, answer: Answer, slot: usize, round: u32, content: u8) -> Option<Why> {
+    fn lowered(
+        &self,
+        answer: Answer,
+        (slot, rank): (usize, usize),
+        round: u32,
+        content: u8,
+    ) -> Option<Why> {
         // Nobody is lenient with oneself.
         if self.world.slots[slot].checks || self.world.reviews_own_work() {
             return None;
         }
-        let own = || self.findings.iter().filter(move |it| it.slot == slot);
+        // Each agent of a slot is held by its own words.
+        let own = || {
+            let all = self.findings.iter();
+            all.filter(move |it| it.slot == slot && it.rank == rank)
+        };
         if answer == Answer::NotPassAgain {
             // On another content it lapses.
             let same = |it: &&Finding| it.key == format!("{slot} again") && it.content == content;
             let before = own().filter(|it| it.lowered.is_none()).rfind(same)?;
             return before.is_ruled().then_some(Why::Dismissed);
         }
-        if !matches!(answer, Answer::NotPassNew | Answer::NotPassNewAlone) {
+        let new = matches!(
+            answer,
+            Answer::NotPassNew | Answer::NotPassNewAlone | Answer::NotPassNewButOpen
+        );
+        if !new {
             return None;
         }
         let of_slot = |it: &&(u32, usize, u8)| it.1 == slot && it.0 < round;
@@ -118,6 +149,23 @@ impl Model<'_> {
         }
     }
 
+    /// The findings of which an answer says that they are still there: a claim of its own.
+    fn said_open(&mut self, answer: Answer, slot: usize) -> Vec<usize> {
+        let says_open = matches!(
+            answer,
+            Answer::PassButOpen | Answer::NotPassNewButOpen | Answer::InvalidButOpen
+        );
+        let held = |(_, finding): &(usize, &Finding)| {
+            says_open && finding.slot == slot && finding.blocks() && !finding.is_ruled()
+        };
+        let all = self.findings.iter().enumerate();
+        let open: Vec<usize> = all.filter(held).map(|(nth, _)| nth).collect();
+        if !open.is_empty() {
+            self.open_again(slot);
+        }
+        open
+    }
+
     /// Takes what an answer claims, however it ended.
     fn record(
         &mut self,
@@ -137,19 +185,17 @@ impl Model<'_> {
         );
         let placed = matches!(
             answer,
-            Answer::NotPassNew | Answer::NotPassNewAlone | Answer::NotPassAgain
+            Answer::NotPassNew
+                | Answer::NotPassNewAlone
+                | Answer::NotPassNewButOpen
+                | Answer::NotPassAgain
         );
-        // That something of before is still there is a claim of its own.
-        let held =
-            |finding: &Finding| finding.slot == slot && finding.blocks() && !finding.is_ruled();
-        let keeps = answer == Answer::PassButOpen && self.findings.iter().any(held);
-        if keeps {
-            self.open_again(slot);
-        }
+        let open = self.said_open(answer, slot);
+        let keeps = !open.is_empty();
         if answer == Answer::PassTakingBack {
             self.take_back(slot, content);
         }
-        let lowered = self.lowered(answer, slot, round, content);
+        let lowered = self.lowered(answer, (slot, rank), round, content);
         let read_all = placed
             || matches!(
                 answer,
@@ -174,6 +220,8 @@ impl Model<'_> {
                 content,
                 slot,
                 covered,
+                kept_alone: matches!(answer, Answer::PassButOpen | Answer::InvalidButOpen),
+                open,
             });
             self.claims.len() - 1
         });
@@ -181,16 +229,17 @@ impl Model<'_> {
             self.findings.push(Finding {
                 claim,
                 slot,
+                round,
                 content,
                 key,
-                by_own: rank == 0,
+                rank,
                 lowered,
                 how: How::Open,
             });
         };
         match answer {
             Answer::NotPassAgain => raise_as(format!("{slot} again"), claim, lowered),
-            Answer::NotPassNew | Answer::NotPassNewAlone => {
+            Answer::NotPassNew | Answer::NotPassNewAlone | Answer::NotPassNewButOpen => {
                 let key = format!("{} {}", key(slot, round, attempt), Severity::Medium);
                 raise_as(key, claim, lowered);
             }

@@ -7,6 +7,8 @@ use crate::model::Model;
 pub(super) enum Slot {
     Passes,
     Refuses(usize),
+    /// Nothing of what it says blocks, and it leaves something of before standing.
+    Leaves,
     Nothing,
 }
 
@@ -16,6 +18,10 @@ pub(super) struct Claim {
     pub(super) slot: usize,
     /// Whether it is the valid NOT PASS of a reviewer that read everything.
     pub(super) covered: bool,
+    /// Findings of before of which it said that they are still there.
+    pub(super) open: Vec<usize>,
+    /// Whether it claims nothing besides.
+    pub(super) kept_alone: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,10 +40,11 @@ pub(super) struct Finding {
     /// The claim it blocks by; a finding below the bar has none.
     pub(super) claim: Option<usize>,
     pub(super) slot: usize,
+    pub(super) round: u32,
     pub(super) content: u8,
     pub(super) key: String,
-    /// Whether the slot's own agent raised it, not a fallback.
-    pub(super) by_own: bool,
+    /// Whether the slot's own agent raised it, or which fallback.
+    pub(super) rank: usize,
     /// Whether it would block by its words and does not, since it came late or was dismissed.
     pub(super) lowered: Option<Why>,
     pub(super) how: How,
@@ -66,6 +73,8 @@ impl Finding {
 pub(super) struct Refused {
     pub(super) content: u8,
     pub(super) slots: Vec<Slot>,
+    /// How many plans had been written.
+    pub(super) plans: u32,
     pub(super) untouched: bool,
 }
 
@@ -77,8 +86,26 @@ impl Model<'_> {
             .iter()
             .filter(|finding| finding.claim == Some(claim))
             .peekable();
-        findings.peek().is_some()
+        let rests = findings.peek().is_some() || self.claims[claim].kept_alone;
+        rests
             && findings.all(|finding| finding.is_ruled() || finding.lowered.is_some())
+            && self.claims[claim]
+                .open
+                .iter()
+                .all(|open| self.findings[*open].is_ruled())
+    }
+
+    /// Whether a slot found something on other content that still stands.
+    pub(super) fn leaves(&self, slot: usize, content: u8) -> bool {
+        let left = |it: &Finding| it.slot == slot && it.stands() && it.content != content;
+        self.findings.iter().any(left)
+    }
+
+    /// Whether a slot refused something, and was not there since to say that it is mended.
+    pub(super) fn waits_for(&self, slot: usize) -> bool {
+        let passed_after = |round| self.said[slot].is_some_and(|(at, passes)| passes && at > round);
+        let mut own = self.findings.iter().filter(|it| it.slot == slot);
+        own.any(|it| it.blocks() && !it.is_ruled() && !passed_after(it.round))
     }
 
     pub(super) fn bar(&self, content: u8, slot: Option<usize>) -> Option<usize> {

@@ -32,8 +32,9 @@ impl Model<'_> {
         let due = failed_twice && !self.refined && crew.planner && planned;
         if due && self.findings.iter().any(blocking_open) {
             self.refined = true;
-            changed |= self.step(Role::Refine, before, None)?.1;
-            worked = true;
+            let (answered, moved) = self.step(Role::Refine, before, None)?;
+            (worked, changed) = (true, changed | moved);
+            self.plans += u32::from(answered);
         }
         if self.findings.iter().any(open) {
             let (answered, moved) = self.step(Role::Correct, before, None)?;
@@ -63,7 +64,7 @@ impl Model<'_> {
         }
         let upheld = |finding: &Finding| finding.how == How::Upheld && finding.blocks();
         if self.findings.iter().any(upheld) {
-            let own = |finding: &Finding| upheld(finding) && finding.by_own;
+            let own = |finding: &Finding| upheld(finding) && finding.rank == 0;
             match crew.arbiter {
                 Arbiter::Nobody | Arbiter::Creator => return Err(8),
                 Arbiter::Reviewer if self.findings.iter().any(own) => return Err(8),

@@ -76,6 +76,7 @@ fn reviewed(
         findings,
         prior,
         plan: Vec::new(),
+        unanswered: Vec::new(),
         coverage,
         receipts: 0,
     })
@@ -128,6 +129,7 @@ pub(super) fn outcome(answer: Answer, said: &Said) -> JobOutcome {
         problems: vec!["as scripted".to_owned()],
         claimed,
         claims: Vec::new(),
+        open: Vec::new(),
     };
     let exited = |code| Ended::Exited { code };
     let (ended, reading) = match answer {
@@ -142,6 +144,7 @@ pub(super) fn outcome(answer: Answer, said: &Said) -> JobOutcome {
         ),
         Answer::NotPassNew => (exited(0), new(said.prior(Disposition::Fixed))),
         Answer::NotPassNewAlone => (exited(0), new(Vec::new())),
+        Answer::NotPassNewButOpen => (exited(0), new(said.prior(Disposition::Open))),
         Answer::NotPassAgain => {
             let claim = said.placed(Severity::High, format!("{} again", said.slot));
             (exited(0), review(NotPass, Coverage::Full, vec![claim]))
@@ -155,6 +158,15 @@ pub(super) fn outcome(answer: Answer, said: &Said) -> JobOutcome {
             (exited(0), reviewed(Pass, Coverage::Full, Vec::new(), prior))
         }
         Answer::Invalid => (exited(0), invalid(Some(Pass))),
+        Answer::InvalidButOpen => {
+            let reading = Reading::Invalid {
+                problems: vec!["as scripted".to_owned()],
+                claimed: None,
+                claims: Vec::new(),
+                open: said.before.clone(),
+            };
+            (exited(0), reading)
+        }
         Answer::InvalidNotPass => (exited(0), invalid(Some(NotPass))),
         Answer::Silent => (exited(0), Reading::Silent),
         Answer::ExitsWithPerfectPass => (exited(1), pass()),

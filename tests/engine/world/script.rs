@@ -14,6 +14,8 @@ pub enum Answer {
     NotPassNew,
     /// The same without a word about what was before.
     NotPassNewAlone,
+    /// The same with the word that everything of before is still there.
+    NotPassNewButOpen,
     /// NOT PASS with the one finding that its slot always has, on line 1.
     NotPassAgain,
     /// PASS, and the word that everything of before was wrong.
@@ -21,6 +23,8 @@ pub enum Answer {
     /// PASS, and the word that everything of before is still there.
     PassButOpen,
     Invalid,
+    /// No verdict, and the word that everything of before is still there.
+    InvalidButOpen,
     InvalidNotPass,
     Silent,
     ExitsWithPerfectPass,

@@ -120,6 +120,7 @@ impl World {
                         problems,
                         claimed,
                         claims,
+                        open: Vec::new(),
                     },
                 )
             }
