@@ -12,7 +12,7 @@ use crate::git::error::Error;
 use crate::git::filter::Forbidden;
 use crate::git::index::{
     Checkout, Seed, TemporaryIndex, corrections, enter, list, remarkable, same_but_for_case,
-    tree_of,
+    settle, tree_of,
 };
 use crate::git::object::read_oid;
 use crate::git::object_id::raw;
@@ -68,10 +68,13 @@ impl Source<'_> {
         }
         let (known, is_read_here) = match seed {
             Seed::Index(Some(listing)) => (remarkable(&listing).map(|it| (it, listing)), true),
-            Seed::Index(None) | Seed::Nothing => (list(&command), false),
+            Seed::Index(None) | Seed::Nothing => {
+                (settle(&command).and_then(|()| list(&command)), false)
+            }
         };
         let (entries, listing) = known.map_err(|error| self.failed(&error))?;
-        if self.config.flag("core.ignorecase")
+        let flag = |name| self.config.flag(name);
+        if flag("core.ignorecase")?
             && let Some((one, other)) = same_but_for_case(&listing)
         {
             return Err(one_name_for_git(root, one, other).into());
@@ -88,7 +91,7 @@ impl Source<'_> {
         forbidden
             .refuse_selected(&command)
             .map_err(Meaning::Refused)?;
-        let checkout = if self.config.flag("core.sparsecheckout") {
+        let checkout = if flag("core.sparsecheckout")? {
             Checkout::Sparse
         } else {
             Checkout::Full

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::domain::digest::Digest;
-use crate::git::error::Error;
+use crate::git::error::{Error, shown};
 use crate::git::program::finish;
 use crate::process::command::Command;
 
@@ -17,7 +17,8 @@ pub struct GitConfig {
 struct ConfigEntry {
     /// Whether it stands in the repository's own files, or in files that these include.
     local: bool,
-    name: String,
+    /// Section and key in lower case; what lies between is bytes, in whatever encoding.
+    name: Vec<u8>,
     value: Vec<u8>,
 }
 
@@ -41,7 +42,7 @@ impl GitConfig {
             });
             entries.push(ConfigEntry {
                 local: matches!(scope, b"local" | b"worktree"),
-                name: String::from_utf8_lossy(name).into_owned(),
+                name: name.to_vec(),
                 value: value.to_vec(),
             });
         }
@@ -50,20 +51,21 @@ impl GitConfig {
 
     /// For tests: a configuration that nobody wrote down.
     #[cfg(test)]
-    pub(crate) fn from_entries(entries: &[(&str, &str)]) -> Self {
-        let own = |(name, value): &(&str, &str)| ConfigEntry {
+    pub(crate) fn from_entries<'a>(entries: impl Iterator<Item = (&'a [u8], &'a str)>) -> Self {
+        let own = |(name, value): (&[u8], &str)| ConfigEntry {
             local: true,
-            name: (*name).to_owned(),
+            name: name.to_vec(),
             value: value.as_bytes().to_vec(),
         };
         Self {
-            entries: entries.iter().map(own).collect(),
+            entries: entries.map(own).collect(),
         }
     }
 
     /// The value that counts; section and key are lower case, as git prints them.
     #[must_use]
-    pub fn last(&self, name: &str) -> Option<&[u8]> {
+    pub fn last(&self, name: impl AsRef<[u8]>) -> Option<&[u8]> {
+        let name = name.as_ref();
         self.entries
             .iter()
             .rev()
@@ -72,15 +74,16 @@ impl GitConfig {
     }
 
     /// Whether a switch is on.
-    #[must_use]
-    pub fn flag(&self, name: &str) -> bool {
-        self.last(name).is_some_and(|value| {
-            let text = String::from_utf8_lossy(value).to_ascii_lowercase();
-            match text.as_str() {
-                "true" | "yes" | "on" => true,
-                "" | "false" | "no" | "off" => false,
-                number => number.parse::<i64>().is_ok_and(|number| number != 0),
-            }
+    ///
+    /// # Errors
+    /// `NoSwitch` for a value that git takes for none: it ends there, and so do we.
+    pub fn flag(&self, name: &str) -> Result<bool, Error> {
+        let Some(value) = self.last(name) else {
+            return Ok(false);
+        };
+        switch(value).ok_or_else(|| Error::NoSwitch {
+            name: name.to_owned(),
+            value: shown(value),
         })
     }
 
@@ -89,7 +92,7 @@ impl GitConfig {
     pub fn local_digest(&self) -> Digest {
         let mut bytes = Vec::new();
         for entry in self.entries.iter().filter(|entry| entry.local) {
-            bytes.extend_from_slice(entry.name.as_bytes());
+            bytes.extend_from_slice(&entry.name);
             bytes.push(b'\n');
             bytes.extend_from_slice(&entry.value);
             bytes.push(0);
@@ -99,14 +102,108 @@ impl GitConfig {
 
     /// The middle parts of `section.<name>.<key>`, for any of the keys.
     #[must_use]
-    pub fn subsections(&self, section: &str, keys: &[&str]) -> BTreeSet<String> {
+    pub fn subsections(&self, section: &str, keys: &[&str]) -> BTreeSet<Vec<u8>> {
         self.entries
             .iter()
             .filter_map(|entry| {
-                let rest = entry.name.strip_prefix(section)?.strip_prefix('.')?;
-                let (middle, key) = rest.rsplit_once('.')?;
-                keys.contains(&key).then(|| middle.to_owned())
+                let rest = entry.name.strip_prefix(section.as_bytes())?;
+                let rest = rest.strip_prefix(b".")?;
+                let end = rest.iter().rposition(|byte| *byte == b'.')?;
+                let (middle, key) = (&rest[..end], &rest[end + 1..]);
+                let is_asked = keys.iter().any(|asked| asked.as_bytes() == key);
+                is_asked.then(|| middle.to_vec())
             })
             .collect()
+    }
+}
+
+/// A value as git reads a switch; `None` for what it takes for none.
+fn switch(value: &[u8]) -> Option<bool> {
+    let text = std::str::from_utf8(value).ok()?.to_ascii_lowercase();
+    match text.as_str() {
+        "true" | "yes" | "on" => Some(true),
+        "" | "false" | "no" | "off" => Some(false),
+        number => is_not_zero(number),
+    }
+}
+
+/// Whether a number is not 0: with white space before it, a sign, `0x` or `0` in front of other digits
+/// than decimal ones, and a unit after it. Git's numbers have 31 bits, and what is larger is none.
+fn is_not_zero(text: &str) -> Option<bool> {
+    let text = text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '\u{b}');
+    let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let (digits, unit) = match text.strip_suffix(['k', 'm', 'g']) {
+        Some(digits) => (digits, text.strip_prefix(digits)?),
+        None => (text, ""),
+    };
+    let (digits, base) = match digits.strip_prefix("0x") {
+        Some(digits) => (digits, 16),
+        None if digits.len() > 1 && digits.starts_with('0') => (digits, 8),
+        None => (digits, 10),
+    };
+    // `from_str_radix` would take a second sign.
+    if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let number = i64::from_str_radix(digits, base).ok()?;
+    let factor = match unit {
+        "k" => 1 << 10,
+        "m" => 1 << 20,
+        "g" => 1 << 30,
+        _ => 1,
+    };
+    let number = number.checked_mul(factor)?;
+    (number <= i64::from(i32::MAX)).then_some(number != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::switch;
+
+    /// Each was asked of `git config --type=bool`.
+    #[test]
+    fn switches_are_read_as_git_reads_them() {
+        for on in [
+            "true",
+            "YES",
+            "On",
+            "1",
+            "-1",
+            "+1",
+            "0x1",
+            "0X1f",
+            "01",
+            "1k",
+            "2M",
+            "1g",
+            " 1",
+            "\t7",
+            "2147483647",
+            "-0x1",
+        ] {
+            assert_eq!(switch(on.as_bytes()), Some(true), "{on:?}");
+        }
+        for off in ["", "false", "No", "OFF", "0", "-0", "0x0", "00", "0k", "0G"] {
+            assert_eq!(switch(off.as_bytes()), Some(false), "{off:?}");
+        }
+        for none in [
+            "maybe",
+            "1 ",
+            "1kk",
+            "k",
+            "0x",
+            "08",
+            "--1",
+            "+-1",
+            "1.0",
+            "2g",
+            "2147483648",
+            "0b1",
+            "true ",
+            "99999999999999999999",
+        ] {
+            assert_eq!(switch(none.as_bytes()), None, "{none:?}");
+        }
+        assert_eq!(switch(b"\xff"), None);
     }
 }

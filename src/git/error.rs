@@ -81,6 +81,14 @@ pub enum Error {
         /// The tree.
         tree: Oid,
     },
+    /// A setting has a value that is neither on nor off.
+    #[error("{name} is `{value}`, which git takes for neither on nor off")]
+    NoSwitch {
+        /// The setting.
+        name: String,
+        /// Its value.
+        value: String,
+    },
     /// A path is something else than what it must be.
     #[error("{path} in {rev} is no regular file (mode {mode})")]
     NotAFile {
@@ -116,6 +124,9 @@ impl Error {
             Self::NotGenuine { .. } | Self::NoWay { .. } | Self::NotBest { .. } => {
                 failure.next(["git", "fsck", "--full"])
             }
+            Self::NoSwitch { name, .. } => {
+                failure.next(["git", "config", "--show-origin", "--get-all", name.as_str()])
+            }
             Self::Start { .. }
             | Self::Failed { .. }
             | Self::Complained { .. }
@@ -136,6 +147,7 @@ impl Error {
             | Self::NoWay { .. }
             | Self::NotBest { .. }
             | Self::FalseIndex { .. }
+            | Self::NoSwitch { .. }
             | Self::NotAFile { .. }
             | Self::Io(_) => &[],
         }

@@ -6,6 +6,8 @@
 //! a file come to select it in between, git fails instead of running it.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
 
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
@@ -28,7 +30,8 @@ const LFS: [&str; 6] = [
 /// The drivers that would run something and are not allowed to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Forbidden {
-    names: BTreeSet<String>,
+    /// As they are written, in whatever encoding.
+    names: BTreeSet<Vec<u8>>,
 }
 
 impl Forbidden {
@@ -39,12 +42,15 @@ impl Forbidden {
         names.retain(|name| {
             let commands = || {
                 keys.iter()
-                    .filter_map(|key| config.last(&format!("filter.{name}.{key}")))
+                    .filter_map(|key| config.last(setting(name, key)))
             };
             let runs = commands().any(|command| !command.is_empty());
             let known = |command: &[u8]| LFS.iter().any(|lfs| lfs.as_bytes() == command);
-            let lfs = name == "lfs" && commands().all(known);
-            runs && !lfs && !allowed.contains(name)
+            let lfs = name == b"lfs" && commands().all(known);
+            let is_allowed = allowed
+                .iter()
+                .any(|allowed| allowed.as_bytes() == name.as_slice());
+            runs && !lfs && !is_allowed
         });
         Self { names }
     }
@@ -53,14 +59,15 @@ impl Forbidden {
     pub(crate) fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
+
     /// Makes a command unable to run any of them.
     pub(crate) fn bar(&self, mut command: Command) -> Command {
         // By variables and not by `-c`, which cannot say a name that holds a `=`.
-        let settings: Vec<(String, &str)> = self
+        let settings: Vec<(OsString, &str)> = self
             .names
             .iter()
             .flat_map(|name| {
-                let key = |key: &str| format!("filter.{name}.{key}");
+                let key = |key: &str| OsString::from_vec(setting(name, key));
                 [
                     (key("clean"), ""),
                     (key("smudge"), ""),
@@ -101,9 +108,8 @@ impl Forbidden {
         while let (Some(path), Some(_), Some(driver)) =
             (fields.next(), fields.next(), fields.next())
         {
-            let driver = String::from_utf8_lossy(driver);
-            if self.names.contains(driver.as_ref()) {
-                return Err(refused(&driver, &RepoPath::new(path).to_string()));
+            if self.names.contains(driver) {
+                return Err(refused(driver, &RepoPath::new(path)));
             }
         }
         Ok(())
@@ -111,30 +117,51 @@ impl Forbidden {
 
     /// Whether git failed because a file came to select one of them.
     pub(crate) fn blamed(&self, error: &Error) -> Option<Failure> {
-        let text = String::from_utf8_lossy(error.stderr()).into_owned();
-        let line = text.lines().find(|line| line.contains("filter '"))?;
-        let name = self
-            .names
-            .iter()
-            .find(|name| line.contains(&format!("filter '{name}' failed")))?;
-        let path = line.strip_prefix("fatal: ").unwrap_or(line);
-        let path = path.rsplit_once(": ").map_or(path, |(path, _)| path);
-        Some(refused(name, &RepoPath::from(path).to_string()))
+        let mut lines = error.stderr().split(|byte| *byte == b'\n');
+        let line = lines.find(|line| place(line, b"filter '").is_some())?;
+        let name = self.names.iter().find(|name| {
+            let failed = [&b"filter '"[..], name.as_slice(), b"' failed"].concat();
+            place(line, &failed).is_some()
+        })?;
+        let path = line.strip_prefix(b"fatal: ").unwrap_or(line);
+        let end = path.windows(2).rposition(|two| two == b": ");
+        let path = &path[..end.unwrap_or(path.len())];
+        Some(refused(name, &RepoPath::new(path)))
     }
 }
 
-fn refused(name: &str, path: &str) -> Failure {
-    let shown = RepoPath::from(name).to_string();
-    let message = format!(
-        "{path} selects the content filter `{shown}`, whose commands are not allowed to run; look \
-         at them, then add --allow-filter {shown}"
-    );
+/// `filter.<name>.<key>`.
+fn setting(name: &[u8], key: &str) -> Vec<u8> {
+    [&b"filter."[..], name, b".", key.as_bytes()].concat()
+}
+
+/// Where some bytes stand in a line.
+fn place(line: &[u8], bytes: &[u8]) -> Option<usize> {
+    line.windows(bytes.len()).position(|found| found == bytes)
+}
+
+fn refused(name: &[u8], path: &RepoPath) -> Failure {
+    let shown = RepoPath::new(name).to_string();
+    let (message, asked) = if std::str::from_utf8(name).is_ok() {
+        let message = format!(
+            "{path} selects the content filter `{shown}`, whose commands are not allowed to run; \
+             look at them, then add --allow-filter {shown}"
+        );
+        (message, format!("^filter\\.{shown}\\."))
+    } else {
+        let message = format!(
+            "{path} selects the content filter `{shown}`, whose commands are not allowed to run, \
+             and cannot be: its name is not UTF-8; give it another one in the configuration and in \
+             the attributes"
+        );
+        (message, "^filter\\.".to_owned())
+    };
     Failure::new(Code::FilterNotAllowed, message).next([
         "git".to_owned(),
         "config".to_owned(),
         "--show-origin".to_owned(),
         "--get-regexp".to_owned(),
-        format!("^filter\\.{shown}\\."),
+        asked,
     ])
 }
 

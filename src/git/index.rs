@@ -153,6 +153,20 @@ pub(crate) fn same_but_for_case(listing: &[u8]) -> Option<(&[u8], &[u8])> {
     })
 }
 
+/// Has git write the temporary index as git itself read it. Else an entry whose flags say another
+/// length of its name than it has is listed under the one and compared with the disk under the other.
+pub(crate) fn settle(command: &Command) -> Result<(), Error> {
+    let command = command
+        .clone()
+        .args(SHOWN_FLAGS)
+        .args(["update-index", "--force-write-index"]);
+    finish(&command).map(drop)
+}
+
+/// Otherwise git hides the flag of a file that is present outside a sparse checkout's patterns, and
+/// with it that its stat data cannot be trusted.
+const SHOWN_FLAGS: [&str; 2] = ["-c", "sparse.expectFilesOutsideOfPatterns=true"];
+
 /// Lists what is hidden, unmerged or a submodule in the index, with flags as they are stored, and
 /// returns the raw listing of everything beside it.
 pub(crate) fn list(command: &Command) -> Result<(Vec<Entry>, Vec<u8>), Error> {
@@ -161,11 +175,9 @@ pub(crate) fn list(command: &Command) -> Result<(Vec<Entry>, Vec<u8>), Error> {
 }
 
 fn listing(command: &Command) -> Result<Vec<u8>, Error> {
-    // Otherwise git hides the flag of a file that is present outside a sparse checkout's patterns,
-    // and with it that its stat data cannot be trusted.
     let command = command
         .clone()
-        .args(["-c", "sparse.expectFilesOutsideOfPatterns=true"])
+        .args(SHOWN_FLAGS)
         .args(["ls-files", "-v", "-s", "-z"]);
     finish(&command)
 }

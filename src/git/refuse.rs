@@ -115,6 +115,7 @@ pub(crate) fn meaning(root: &Path, error: &Error) -> Meaning {
         | Error::NoWay { .. }
         | Error::NotBest { .. }
         | Error::FalseIndex { .. }
+        | Error::NoSwitch { .. }
         | Error::NotAFile { .. }
         | Error::Io(_) => false,
     };

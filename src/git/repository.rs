@@ -188,7 +188,7 @@ fn control_root(
         return Ok(source_root.to_owned());
     }
     let config = GitConfig::read(&git.on(common_dir))?;
-    if config.flag("core.bare") {
+    if config.flag("core.bare")? {
         return Ok(source_root.to_owned());
     }
     let main = match config.last("core.worktree") {

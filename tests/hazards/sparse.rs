@@ -64,6 +64,22 @@ fn sparse_index() {
     loses_nothing_and_hides_nothing("--sparse-index");
 }
 
+/// What git takes for a switch that is on, in whatever way the number is written.
+#[test]
+fn odd_spelling() {
+    for value in ["0x1", "1k", "01"] {
+        let (repo, full) = sparse("--no-sparse-index");
+        repo.git(&["config", "--worktree", "core.sparseCheckout", value]);
+        same(&repo, &full).is_clean();
+        write(&repo, &full, "docs/guide.md", "edited outside\n");
+        write(&repo, &full, "docs/new.md", "new outside\n");
+        same(&repo, &full)
+            .shows("docs/guide.md", "edited outside\n")
+            .shows("docs/new.md", "new outside\n")
+            .shows("tools/run.sh", "run\n");
+    }
+}
+
 #[test]
 fn deletion_inside() {
     let (repo, full) = sparse("--sparse-index");

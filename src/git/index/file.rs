@@ -11,11 +11,15 @@ use crate::git::repository::ObjectFormat;
 const STAT: usize = 40;
 /// Where its mode stands among them.
 const MODE: usize = 24;
+/// The modes that git writes today.
+const MODES: [u32; 4] = [0o100_644, 0o100_755, 0o120_000, 0o160_000];
 
 const ASSUMED: u16 = 0x8000;
 const EXTENDED: u16 = 0x4000;
 const SKIPPED: u16 = 0x4000;
 const INTENT_TO_ADD: u16 = 0x2000;
+/// The length of its name among an entry's flags; a longer name has all of these bits.
+const LENGTH: u16 = 0x0fff;
 
 /// One entry.
 #[derive(Debug)]
@@ -101,6 +105,9 @@ impl<'a> IndexFile<'a> {
         } else {
             return None;
         };
+        if more & !(SKIPPED | INTENT_TO_ADD) != 0 || !MODES.contains(&mode) {
+            return None;
+        }
         let from = self.paths.len();
         if version == 4 {
             let kept = last.len().checked_sub(fields.offset()?)?;
@@ -111,7 +118,15 @@ impl<'a> IndexFile<'a> {
         if version < 4 {
             // As many NULs as make the entry's length a multiple of eight, one at least.
             let length = (fields.at - 1 - start + 8) & !7;
-            fields.at = start + length;
+            let padding = fields.take(start + length - fields.at)?;
+            if padding.iter().any(|byte| *byte != 0) {
+                return None;
+            }
+        }
+        // Git goes by the length that the flags say, we by where the name ends.
+        let path = &self.paths[from..];
+        if path.len().min(usize::from(LENGTH)) != usize::from(flags & LENGTH) || !is_plain(path) {
+            return None;
         }
         Some(Line {
             mode,
@@ -201,6 +216,12 @@ impl<'a> IndexFile<'a> {
     }
 }
 
+/// Whether a path is one that git lets into an index.
+fn is_plain(path: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/')
+        .all(|part| !matches!(part, b"" | b"." | b"..") && !part.eq_ignore_ascii_case(b".git"))
+}
+
 /// The fields of a file, one after the other.
 struct Fields<'a> {
     bytes: &'a [u8],
@@ -255,6 +276,67 @@ mod tests {
         }
         bytes.extend_from_slice(&[1; 20]);
         bytes
+    }
+
+    /// An index of one entry with this mode and name, of which the flags say this length.
+    fn of_one(version: u8, mode: u32, name: &[u8], length: u16, end: &[u8]) -> Vec<u8> {
+        let mut bytes = [&b"DIRC\0\0\0"[..], &[version, 0, 0, 0, 1]].concat();
+        let mut stat = [0; STAT];
+        stat[MODE..MODE + 4].copy_from_slice(&mode.to_be_bytes());
+        bytes.extend_from_slice(&stat);
+        bytes.extend_from_slice(&[7; 20]);
+        bytes.extend_from_slice(&length.to_be_bytes());
+        if version == 4 {
+            bytes.push(0);
+        }
+        bytes.extend_from_slice(name);
+        bytes.extend_from_slice(end);
+        bytes.extend_from_slice(&[0; 20]);
+        bytes
+    }
+
+    /// Git goes by the length that is said of a name, and whoever goes by its end reads another list.
+    #[test]
+    fn what_git_may_read_in_another_way_is_left_to_it() {
+        let is_read = |bytes: &[u8]| IndexFile::parse(bytes, ObjectFormat::Sha1).is_some();
+        let file = 0o100_644;
+        let (five, one) = (&[0; 5][..], &[0; 1][..]);
+        assert!(is_read(&of_one(2, file, b"a.txt", 5, five)));
+        assert!(is_read(&of_one(4, file, b"a.txt", 5, one)));
+        for length in [0, 4, 6, 9, 0xfff] {
+            assert!(
+                !is_read(&of_one(2, file, b"a.txt", length, five)),
+                "{length}"
+            );
+            assert!(
+                !is_read(&of_one(4, file, b"a.txt", length, one)),
+                "{length}"
+            );
+        }
+        assert!(
+            !is_read(&of_one(2, file, b"a.txt", 5, b"\0x\0\0\0")),
+            "padding"
+        );
+        let long = [b'a'; 5_000];
+        assert!(is_read(&of_one(4, file, &long, 0xfff, one)));
+        assert!(!is_read(&of_one(4, file, &long, 0x388, one)));
+        for mode in [0, 0o100_664, 0o040_000, 0o100_644 | 1 << 16] {
+            assert!(!is_read(&of_one(4, mode, b"a.txt", 5, one)), "{mode:o}");
+        }
+        for name in [
+            "",
+            "/a",
+            "a/",
+            "a//b",
+            "a/./b",
+            "..",
+            ".git/config",
+            "a/.GIT",
+        ] {
+            let length = u16::try_from(name.len()).unwrap();
+            let bytes = of_one(4, file, name.as_bytes(), length, one);
+            assert!(!is_read(&bytes), "{name}");
+        }
     }
 
     /// Tables of where an index's parts are lead git to others than were read here.

@@ -165,10 +165,11 @@ fn promisor_settings(config: &GitConfig) -> Vec<u8> {
     let mut text = Vec::new();
     for remote in config.subsections("remote", &["promisor", "partialclonefilter"]) {
         text.extend_from_slice(b"[remote ");
-        quote(&mut text, remote.as_bytes());
+        quote(&mut text, &remote);
         text.extend_from_slice(b"]\n");
         for key in ["url", "promisor", "partialclonefilter"] {
-            if let Some(value) = config.last(&format!("remote.{remote}.{key}")) {
+            let name = [&b"remote."[..], remote.as_slice(), b".", key.as_bytes()].concat();
+            if let Some(value) = config.last(name) {
                 text.extend_from_slice(format!("\t{key} = ").as_bytes());
                 quote(&mut text, value);
                 text.push(b'\n');

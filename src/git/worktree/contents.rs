@@ -7,7 +7,7 @@ use crate::domain::failure::Failure;
 use crate::git::config::GitConfig;
 use crate::git::error::{Error, path_of, path_shown};
 use crate::git::filter::Forbidden;
-use crate::git::index::{Checkout, TemporaryIndex, corrections, enter, list};
+use crate::git::index::{Checkout, Seed, TemporaryIndex, corrections, enter, list, settle};
 use crate::git::program::{Git, finish};
 use crate::git::refuse::is_absent;
 use crate::git::submodule::{Inspection, changed_path};
@@ -44,10 +44,14 @@ impl Look<'_> {
     /// Looks at everything, whatever the user's settings hide (T-157: `status.showUntrackedFiles`).
     pub(crate) fn at(&self, root: &Path, git_dir: &Path) -> Result<Contents, Failure> {
         let mut contents = Contents::default();
-        let (index, _) = TemporaryIndex::copy(git_dir, self.temporary, None).map_err(Error::Io)?;
+        let (index, seed) =
+            TemporaryIndex::copy(git_dir, self.temporary, None).map_err(Error::Io)?;
         let config = GitConfig::read(&self.git.command(root))?;
         let forbidden = Forbidden::of(&config, self.allow_filters);
         let command = forbidden.bar(index.command(self.git, root));
+        if seed != Seed::Nothing {
+            settle(&command)?;
+        }
         let (entries, _) = list(&command)?;
         contents.has_gitlinks = entries.iter().any(crate::git::index::Entry::is_gitlink);
         let inspection = Inspection {
@@ -67,7 +71,7 @@ impl Look<'_> {
             }
         };
         forbidden.refuse_selected(&command)?;
-        let checkout = if config.flag("core.sparsecheckout") {
+        let checkout = if config.flag("core.sparsecheckout")? {
             Checkout::Sparse
         } else {
             Checkout::Full

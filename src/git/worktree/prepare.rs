@@ -311,7 +311,7 @@ fn refuse_checked_out(
         return Err(Failure::new(Code::WorktreeTaken, message).next(next));
     }
     // The main working tree, or the HEAD of a bare repository, which holds no branch back.
-    let bare = crate::git::config::GitConfig::read(&git.on(&repo.common_dir))?.flag("core.bare");
+    let bare = crate::git::config::GitConfig::read(&git.on(&repo.common_dir))?.flag("core.bare")?;
     let head = git
         .on(&repo.common_dir)
         .args(["symbolic-ref", "--quiet", "HEAD"]);
