@@ -11,6 +11,7 @@ use crate::domain::glob::Glob;
 use crate::domain::path::RepoPath;
 use crate::domain::policy::AllowUnreviewed;
 use crate::domain::severity::Severity;
+use crate::git::tree_id::is_below;
 
 const EXECUTABLE: &str = "100755";
 
@@ -29,7 +30,10 @@ pub(crate) fn examine(
     for file in &evidence.files {
         modes(file, findings);
         if let Some(target) = scanned.links.get(&file.path) {
-            link(&file.path, target, findings);
+            let is_folder = |way: &[u8]| scanned.folders.contains(way);
+            if let Some(reason) = leads_out(file.path.as_bytes(), target, is_folder) {
+                findings.push(Found::file(rule::LINK_OUTSIDE, &file.path, reason));
+            }
         } else if file.new_mode == git::LINK {
             let detail = "its target is too long to be a path";
             findings.push(Found::file(rule::LINK_OUTSIDE, &file.path, detail));
@@ -38,6 +42,16 @@ pub(crate) fn examine(
             submodule(entry, allowed, findings);
         }
         hidden(file, findings);
+    }
+    // What the change leaves alone leads elsewhere where a folder that it goes up from became a link.
+    for (path, target) in &scanned.old_links {
+        let is_link = |way: &[u8]| {
+            let mut links = scanned.links.keys().map(RepoPath::as_bytes);
+            links.any(|link| way == link || is_below(way, link))
+        };
+        if leads_out(path.as_bytes(), target, |way| !is_link(way)) == Some(GOES_UP) {
+            findings.push(Found::file(rule::LINK_OUTSIDE, path, GOES_UP));
+        }
     }
 }
 
@@ -56,33 +70,45 @@ fn modes(file: &ChangedFile, findings: &mut Findings) {
     findings.push(Found::file(rule, &file.path, detail));
 }
 
-/// A link that leads out of the tree shows a reviewer other bytes than it shows anyone else.
-fn link(path: &RepoPath, target: &[u8], findings: &mut Findings) {
-    let reason = if target.starts_with(b"/") {
-        Some("its target is absolute")
-    } else {
-        leads_out(path.as_bytes(), target)
-    };
-    if let Some(reason) = reason {
-        findings.push(Found::file(rule::LINK_OUTSIDE, path, reason));
-    }
-}
+const GOES_UP: &str = "its target goes up (`..`) from what is no folder of the tree";
 
-/// Why a relative target leaves the tree, by its text alone.
-fn leads_out(path: &[u8], target: &[u8]) -> Option<&'static str> {
-    let mut depth = path.split(|byte| *byte == b'/').count() - 1;
+/// Why a link may leave the tree, where it would show a reviewer other bytes than it shows anyone else.
+///
+/// From a folder of the tree `..` leads to the one around it. From a link it leads to wherever that leads,
+/// and so it may from what is not there yet.
+fn leads_out(
+    path: &[u8],
+    target: &[u8],
+    is_folder: impl Fn(&[u8]) -> bool,
+) -> Option<&'static str> {
+    if target.starts_with(b"/") {
+        return Some("its target is absolute");
+    }
+    let mut way: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
+    way.pop();
+    let mut is_named = false;
     for component in target.split(|byte| *byte == b'/') {
         match component {
-            b"" | b"." => {}
-            b".." if depth == 0 => return Some("its target is outside the tree"),
-            b".." => depth -= 1,
+            b".." if is_named && !is_folder(&way.join(&b'/')) => return Some(GOES_UP),
+            b".." if way.pop().is_none() => return Some("its target is outside the tree"),
+            b"" | b"." | b".." => {}
             name if name.eq_ignore_ascii_case(b".git") => {
                 return Some("its target is inside `.git`");
             }
-            _ => depth += 1,
+            name => {
+                is_named = true;
+                way.push(name);
+            }
         }
     }
     None
+}
+
+/// Whether a target goes up from what it named before.
+pub(crate) fn goes_up_again(target: &[u8]) -> bool {
+    let parts = target.split(|byte| *byte == b'/');
+    let mut named = parts.skip_while(|part| matches!(*part, b"" | b"." | b".."));
+    named.any(|part| part == b"..")
 }
 
 fn submodule(entry: &Entry, allowed: &[AllowUnreviewed], findings: &mut Findings) {
@@ -124,11 +150,27 @@ mod tests {
 
     #[test]
     fn a_target_leaves_the_tree_by_its_text() {
-        assert_eq!(leads_out(b"a/b/link", b"../../c"), None);
-        assert_eq!(leads_out(b"a/b/link", b"x/../../../c"), None);
-        assert!(leads_out(b"a/b/link", b"../../../c").is_some());
-        assert!(leads_out(b"link", b"..").is_some());
-        assert!(leads_out(b"link", b"sub/.GIT/config").is_some());
-        assert_eq!(leads_out(b"link", b""), None);
+        let none = |_: &[u8]| false;
+        assert_eq!(leads_out(b"a/b/link", b"../../c", none), None);
+        assert!(leads_out(b"a/b/link", b"../../../c", none).is_some());
+        assert!(leads_out(b"link", b"..", none).is_some());
+        assert!(leads_out(b"link", b"sub/.GIT/config", none).is_some());
+        assert_eq!(leads_out(b"link", b"", none), None);
+    }
+
+    /// What is no folder may be a link, or become one.
+    #[test]
+    fn only_from_a_folder_does_a_target_go_up() {
+        let folders = |way: &[u8]| [&b"a"[..], b"a/b", b"a/b/x", b"d"].contains(&way);
+        assert_eq!(leads_out(b"a/b/link", b"x/../../../c", folders), None);
+        assert!(leads_out(b"a/b/link", b"x/../../../../c", folders).is_some());
+        assert_eq!(leads_out(b"l", b"d/../a/b/x/./../y", folders), None);
+        for target in [&b"d/s/../x"[..], b"s/..", b"d/../s/..", b"d/s//.."] {
+            assert!(leads_out(b"l", target, folders).is_some());
+            assert!(goes_up_again(target));
+        }
+        for target in [&b"../.././c/d"[..], b"", b"..", b"d/..x"] {
+            assert!(!goes_up_again(target));
+        }
     }
 }

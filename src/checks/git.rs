@@ -144,6 +144,44 @@ pub(crate) fn base_blobs(
     Ok(blobs)
 }
 
+/// Where links of the snapshot may lead.
+#[derive(Debug, Default)]
+pub(crate) struct Layout {
+    /// Its folders.
+    pub(crate) folders: BTreeSet<Vec<u8>>,
+    /// Its links.
+    pub(crate) links: Vec<(RepoPath, Oid)>,
+}
+
+/// The folders and the links of the snapshot.
+pub(crate) fn layout(base: &Command, pin: &Pin) -> Result<Layout, Error> {
+    const WHAT: &str = "ls-tree";
+    let output = base
+        .clone()
+        .args(["ls-tree", "-r", "-t", "-z", "--full-tree"])
+        .arg(pin.identity.tree.as_str())
+        .output()?;
+    expect_clean(WHAT, output.status, &output.stderr)?;
+    let mut layout = Layout::default();
+    for record in output.stdout.split(|byte| *byte == 0) {
+        if record.is_empty() {
+            continue;
+        }
+        let (path, blob) = tree_entry(record).ok_or_else(|| Error::GitAnswer {
+            what: WHAT,
+            found: String::from_utf8_lossy(record).into_owned(),
+        })?;
+        match blob {
+            Some(blob) if record.starts_with(LINK.as_bytes()) => layout.links.push((path, blob)),
+            None if record.starts_with(b"040000 ") => {
+                layout.folders.insert(path.as_bytes().to_vec());
+            }
+            Some(_) | None => {}
+        }
+    }
+    Ok(layout)
+}
+
 /// `<mode> <type> <oid>\t<path>`; the object where it is a blob.
 fn tree_entry(record: &[u8]) -> Option<(RepoPath, Option<Oid>)> {
     let tab = record.iter().position(|byte| *byte == b'\t')?;

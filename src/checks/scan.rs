@@ -11,9 +11,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::checks::blob::{self, Sink};
 use crate::checks::changed::Changed;
+use crate::checks::entry::goes_up_again;
 use crate::checks::error::Error;
 use crate::checks::finding::{Findings, Found};
-use crate::checks::git::{self, Entry};
+use crate::checks::git::{self, Entry, Layout};
 use crate::checks::rule;
 use crate::checks::secret::SecretRules;
 use crate::checks::secret::stream::{Located, SecretStream};
@@ -38,6 +39,11 @@ pub(crate) struct Scanned {
     pub(crate) entries: Vec<Entry>,
     /// Targets of changed links, by path.
     pub(crate) links: BTreeMap<RepoPath, Vec<u8>>,
+    /// Targets of links that were there before and go up from something they name, where the change has
+    /// links; by path.
+    pub(crate) old_links: BTreeMap<RepoPath, Vec<u8>>,
+    /// Every folder of the snapshot, where the change has links.
+    pub(crate) folders: BTreeSet<Vec<u8>>,
     /// Blobs read.
     pub(crate) blobs: usize,
     /// Of those, blobs that the final tree does not hold.
@@ -78,13 +84,59 @@ pub(crate) fn scan(
         history: blobs.len() - finals,
         bytes: scanner.bytes,
         entries,
+        folders: BTreeSet::new(),
+        old_links: BTreeMap::new(),
     };
     let secrets = std::mem::take(&mut scanner.secrets_seen);
     history_secrets(base, pin, rules, secrets, stop, findings)?;
     scanned
         .links
         .retain(|_, target| target.len() <= LONGEST_TARGET);
+    if !scanned.links.is_empty() {
+        let Layout { folders, links } = git::layout(base, pin)?;
+        scanned.folders = folders;
+        scanned.old_links = old_links(base, links, &scanned.entries, stop)?;
+    }
     Ok(scanned)
+}
+
+/// The links that the change leaves alone and that go up from something they name.
+fn old_links(
+    base: &Command,
+    links: Vec<(RepoPath, Oid)>,
+    entries: &[Entry],
+    stop: &CancellationToken,
+) -> Result<BTreeMap<RepoPath, Vec<u8>>, Error> {
+    let changed: BTreeSet<&RepoPath> = entries.iter().map(|entry| &entry.path).collect();
+    let links = links.into_iter();
+    let (paths, blobs): (Vec<RepoPath>, Vec<Oid>) =
+        links.filter(|(path, _)| !changed.contains(path)).unzip();
+    let mut read = Targets {
+        current: 0,
+        targets: vec![Vec::new(); paths.len()],
+    };
+    blob::read(base, &blobs, stop, &mut read)?;
+    let all = paths.into_iter().zip(read.targets);
+    Ok(all.filter(|(_, target)| goes_up_again(target)).collect())
+}
+
+/// Collects the targets of links.
+struct Targets {
+    current: usize,
+    targets: Vec<Vec<u8>>,
+}
+
+impl Sink for Targets {
+    fn begin(&mut self, index: usize, _size: u64) {
+        self.current = index;
+    }
+    fn piece(&mut self, bytes: &[u8], _last: bool) {
+        if let Some(target) = self.targets.get_mut(self.current)
+            && target.len() <= LONGEST_TARGET
+        {
+            target.extend_from_slice(bytes);
+        }
+    }
 }
 
 /// The evidence by path, if it names exactly the entries that git names.

@@ -56,6 +56,11 @@ fn links_that_lead_out_of_the_tree_block() {
         link(repo, "absolute", "/etc/passwd");
         link(repo, "deep/out", "../../secrets");
         link(repo, "hooks", ".git/hooks");
+        // By their text alone none of these leaves the tree.
+        link(repo, "deep/up", "..");
+        link(repo, "past-a-link", "deep/up/../secrets");
+        link(repo, "past-nothing", "nothing/../README.md");
+        link(repo, "past-a-folder", "src/../deep/../README.md");
     })
     .examine();
     assert_eq!(examined.verdict(), Verdict::NotPass);
@@ -69,9 +74,32 @@ fn links_that_lead_out_of_the_tree_block() {
         [
             "!link-outside absolute",
             "!link-outside deep/out",
-            "!link-outside hooks"
+            "!link-outside hooks",
+            "!link-outside past-a-link",
+            "!link-outside past-nothing"
         ]
     );
+}
+
+/// The change touches one link alone, which stays in the tree, and another one leads out by it.
+#[test]
+fn a_link_that_was_there_leads_out_when_a_folder_becomes_a_link() {
+    let examined = change(
+        |repo| {
+            repo.write("deep/file.txt", "x\n");
+            link(repo, "old", "deep/../secrets");
+            link(repo, "still", "src/../README.md");
+        },
+        |repo| {
+            std::fs::remove_dir_all(repo.root().join("deep")).unwrap();
+            link(repo, "deep", ".");
+        },
+    )
+    .examine();
+    assert_eq!(examined.verdict(), Verdict::NotPass);
+    let found = examined.found();
+    let links = found.iter().filter(|found| found.contains("link-outside"));
+    assert_eq!(links.collect::<Vec<_>>(), ["!link-outside old"]);
 }
 
 #[test]
