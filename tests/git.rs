@@ -20,6 +20,8 @@ mod folders;
 mod left;
 #[path = "git/measure.rs"]
 mod measure;
+#[path = "git/mend.rs"]
+mod mend;
 #[path = "git/pin.rs"]
 mod pin;
 #[path = "git/reading.rs"]

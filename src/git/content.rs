@@ -28,7 +28,16 @@ pub const EVIDENCE_CAP: u64 = 1024 * 1024;
 /// # Errors
 /// When git fails, or `reports` is no plain relative path.
 pub fn content_tree(git: &Git, git_dir: &Path, tree: &Oid, reports: &str) -> Result<Oid, Failure> {
-    without_evidence(git, git_dir, tree, reports, Keep::IdOnly)
+    Ok(without_evidence(git, git_dir, tree, reports, Keep::IdOnly)?.tree)
+}
+
+/// A content tree.
+#[derive(Debug)]
+pub(crate) struct ContentTree {
+    /// Its id.
+    pub(crate) tree: Oid,
+    /// It and the trees in it that are in no commit.
+    pub(crate) made: Vec<Oid>,
 }
 
 /// The content tree, written into the review store so that it can be compared.
@@ -40,7 +49,7 @@ pub(crate) fn store_content_tree(
     store: &Path,
     tree: &Oid,
     reports: &str,
-) -> Result<Oid, Failure> {
+) -> Result<ContentTree, Failure> {
     without_evidence(git, store, tree, reports, Keep::Write)
 }
 
@@ -79,15 +88,21 @@ fn without_evidence(
     tree: &Oid,
     reports: &str,
     keep: Keep,
-) -> Result<Oid, Failure> {
+) -> Result<ContentTree, Failure> {
     let folders = components(reports)?;
     let listing = tree_entries(git, git_dir, tree.as_str(), reports)?;
     let gone = evidence(&listing, reports);
+    let mut made = Vec::new();
     if gone.is_empty() {
-        return Ok(tree.clone());
+        let tree = tree.clone();
+        return Ok(ContentTree { tree, made });
     }
     let mut trees = read_trees(git, git_dir, tree, &folders, &gone)?;
-    let hash = |bytes: &[u8]| hash_tree(git, git_dir, bytes, keep);
+    let mut hash = |bytes: &[u8]| {
+        let oid = hash_tree(git, git_dir, bytes, keep)?;
+        made.push(oid.clone());
+        Ok::<_, Error>(oid)
+    };
     // From the leaves up: each folder without its evidence, then every folder above it. A folder
     // that became empty goes with its entry, since git has no empty folders.
     let mut reports_tree = trees.pop().unwrap_or_default();
@@ -112,7 +127,8 @@ fn without_evidence(
         parent.replace(folder.as_bytes(), oid.as_ref())?;
         child = parent;
     }
-    hash(&child.to_bytes()).map_err(Failure::from)
+    let tree = hash(&child.to_bytes())?;
+    Ok(ContentTree { tree, made })
 }
 
 /// The reports folder's components; anything but a plain relative path is refused.

@@ -33,8 +33,9 @@ pub fn measure(
         store,
         spec,
     };
-    let pin = pinning.take(Some(pinned)).map_err(translated)?;
-    compare(git, repo, store, pinned, pin).map_err(|error| error.into_failure(Code::MeasureFailed))
+    let taken = pinning.take(Some(pinned)).map_err(translated)?;
+    compare(git, repo, store, pinned, taken.pin)
+        .map_err(|error| error.into_failure(Code::MeasureFailed))
 }
 
 fn compare(

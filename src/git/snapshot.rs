@@ -19,7 +19,7 @@ use crate::git::object::is_ancestor;
 use crate::git::program::Git;
 use crate::git::refuse::{Meaning, not_quiet, operation_in_progress};
 use crate::git::repository::Repository;
-use crate::git::snapshot_commit::{Objects, keep, pack, write};
+use crate::git::snapshot_commit::{Objects, keep, pack, pack_trees, write};
 use crate::git::store::ReviewStore;
 use crate::git::tripwire;
 
@@ -46,22 +46,24 @@ pub fn pin(
         store,
         spec,
     };
-    let mut pin = pinning
-        .take(None)
-        .map_err(|failure| later(failure, round))?;
+    let name = match work {
+        Some(role) => format!("{}/{}", spec.loop_id, before(round, role)),
+        None => format!("{}/{round}", spec.loop_id),
+    };
+    let held = match pinning.hold(&name) {
+        // Objects that lie damaged in the store keep git from writing them: once more without them.
+        Err(failure) => store
+            .mended(git, failure)
+            .and_then(|()| pinning.hold(&name)),
+        held => held,
+    };
+    let mut pin = held.map_err(|failure| later(failure, round))?;
     if round.0 == 1
         && let BaseSpec::MergeBase { resolved, .. } = &spec.base
     {
         pin.notices
             .extend(stale_notice(git, &repo.git_dir, resolved)?);
     }
-    genuine::pinned(git, store, &pin)?;
-    let packed = pack(git, store, &pin.snapshot, &pin.identity.base)?;
-    let name = match work {
-        Some(role) => format!("{}/{}", spec.loop_id, before(round, role)),
-        None => format!("{}/{round}", spec.loop_id),
-    };
-    store.hold(&name, &pin.snapshot, &packed)?;
     if work.is_none() && spec.keep_snapshots {
         let name = format!("refs/run-loop/{}/{round}", spec.loop_id);
         keep(git, repo, store, &name, &pin)?;
@@ -128,21 +130,43 @@ struct Base {
     notices: Vec<String>,
 }
 
+/// What a measurement found.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) pin: Pin,
+    /// Trees of its content that are in no commit.
+    made: Vec<Oid>,
+}
+
 impl Pinning<'_> {
+    /// Measures the source, and holds what was found in the store by this name.
+    fn hold(&self, name: &str) -> Result<Pin, Failure> {
+        let (git, store) = (self.git, self.store);
+        let Taken { pin, made } = self.take(None)?;
+        genuine::pinned(git, store, &pin)?;
+        let packed = [
+            pack(git, store, &pin.snapshot, &pin.identity.base)?,
+            pack_trees(git, store, &made)?,
+        ];
+        let packed = packed.join("\n");
+        store.hold(name, &pin.snapshot, packed.trim_matches('\n'))?;
+        Ok(pin)
+    }
+
     /// Measures the source: the same function for all three measurements of a round.
     ///
     /// `pinned` is the round's pin in a later one: its snapshot must still be there, and is the new
     /// one's too where nothing moved.
-    pub(crate) fn take(&self, pinned: Option<&Pin>) -> Result<Pin, Failure> {
+    pub(crate) fn take(&self, pinned: Option<&Pin>) -> Result<Taken, Failure> {
         self.store.refresh(self.repo)?;
         let (mut last, mut looks) = (String::new(), tripwire::LOOKS);
         for left in (0..TRIES).rev() {
             match self.attempt(pinned) {
-                Ok(pin) if left > 0 && manifests_moved(&pin, pinned) => {
+                Ok(taken) if left > 0 && manifests_moved(&taken.pin, pinned) => {
                     tripwire::settled(self.repo, self.spec, &mut looks);
                     "the approval manifests moved".clone_into(&mut last);
                 }
-                Ok(pin) => return Ok(pin),
+                Ok(taken) => return Ok(taken),
                 Err(Meaning::Refused(failure)) => return Err(failure),
                 Err(Meaning::Unquiet(what)) => last = what,
             }
@@ -150,7 +174,7 @@ impl Pinning<'_> {
         Err(not_quiet(&self.repo.source_root, &last))
     }
 
-    fn attempt(&self, pinned: Option<&Pin>) -> Result<Pin, Meaning> {
+    fn attempt(&self, pinned: Option<&Pin>) -> Result<Taken, Meaning> {
         let (git, repo, spec) = (self.git, self.repo, self.spec);
         if !spec.allow_in_progress {
             operation_in_progress(git, repo)?;
@@ -179,12 +203,14 @@ impl Pinning<'_> {
                 facts.head, objects.head
             )));
         }
-        let content = |tree: &Oid, has_reports: bool| {
-            if has_reports {
-                store_content_tree(git, self.store.git_dir(), tree, &spec.reports)
-            } else {
-                Ok(tree.clone())
+        let mut made = Vec::new();
+        let mut content = |tree: &Oid, has_reports: bool| {
+            if !has_reports {
+                return Ok::<_, Failure>(tree.clone());
             }
+            let content = store_content_tree(git, self.store.git_dir(), tree, &spec.reports)?;
+            made.extend(content.made);
+            Ok(content.tree)
         };
         let before = pinned.map(|pin| &pin.tripwire);
         let tripwire = tripwire::read(repo, &facts, &config, index, spec, before)?;
@@ -194,10 +220,12 @@ impl Pinning<'_> {
         } else {
             facts.head.clone()
         };
-        Ok(Pin {
-            base_content_tree: content(&objects.base_tree, objects.base_has_reports)?,
+        let base_content_tree = content(&objects.base_tree, objects.base_has_reports)?;
+        let content_tree = content(&tree, objects.has_reports)?;
+        let pin = Pin {
+            base_content_tree,
             identity: Identity {
-                content_tree: content(&tree, objects.has_reports)?,
+                content_tree,
                 base: base.commit,
                 head: facts.head.clone(),
                 tree,
@@ -210,7 +238,8 @@ impl Pinning<'_> {
             behind: base.behind,
             dirty,
             notices: base.notices,
-        })
+        };
+        Ok(Taken { pin, made })
     }
 
     fn base(&self, facts: &Facts) -> Result<Base, Failure> {

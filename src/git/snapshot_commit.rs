@@ -136,22 +136,46 @@ pub(crate) fn pack(
     snapshot: &Oid,
     base: &Oid,
 ) -> Result<String, Error> {
-    let mut command = git.on(store.git_dir()).args([
-        "pack-objects",
-        "--revs",
-        "--non-empty",
-        "--delta-base-offset",
-        // Looking for deltas among the few files that changed takes longer than all else here.
-        "--window=0",
-        "-q",
-    ]);
+    let mut options = vec!["--revs"];
     if store.is_promisor() {
         // What the remote has promised stays with it; nothing is fetched for packing.
-        command = command.arg("--exclude-promisor-objects");
+        options.push("--exclude-promisor-objects");
     }
-    let command = command
+    packed(git, store, &options, format!("{snapshot}\n^{base}\n"))
+}
+
+/// Packs trees that are in no commit into the store, and nothing that is in them; returns what [`pack`]
+/// does.
+pub(crate) fn pack_trees(git: &Git, store: &ReviewStore, trees: &[Oid]) -> Result<String, Error> {
+    if trees.is_empty() {
+        return Ok(String::new());
+    }
+    let trees: String = trees
+        .iter()
+        .flat_map(|tree| [tree.as_str(), "\n"])
+        .collect();
+    packed(git, store, &[], trees)
+}
+
+fn packed(
+    git: &Git,
+    store: &ReviewStore,
+    options: &[&str],
+    objects: String,
+) -> Result<String, Error> {
+    let command = git
+        .on(store.git_dir())
+        .args([
+            "pack-objects",
+            "--non-empty",
+            "--delta-base-offset",
+            // Looking for deltas among the few files that changed takes longer than all else here.
+            "--window=0",
+            "-q",
+        ])
+        .args(options)
         .arg(store.objects().join("pack/pack"))
-        .stdin(format!("{snapshot}\n^{base}\n"));
+        .stdin(objects);
     let names = String::from_utf8_lossy(&finish(&command)?)
         .trim_end()
         .to_owned();

@@ -6,8 +6,10 @@
 //! Layout, under `<cache root>/stores/`: `<key>/` the bare repository, `<key>.lock` the runs'
 //! lock, `<key>.build` held while it is checked or made, `<key>.damaged-<n>` what was set aside.
 //! Temporary indexes lie in `<key>/run-loop-tmp/`, the names of held packs in
-//! `<key>/run-loop-packs/`. The lock's own time says when a store was opened last.
+//! `<key>/run-loop-packs/`, what git-lfs keeps in `<key>/run-loop-lfs/`; `<key>/run-loop-damaged` says
+//! that a run found a damaged pack. The lock's own time says when a store was opened last.
 
+mod mend;
 mod needed;
 mod place;
 mod plan;

@@ -28,6 +28,8 @@ enum Run {
 struct Pinned {
     id: LoopId,
     snapshot: Oid,
+    /// The trees that evidence is made of: the base's, and the snapshot's.
+    contents: [Oid; 2],
 }
 
 /// A run whose first round pinned an edit of its own.
@@ -46,7 +48,7 @@ fn pinned(repo: &Repo, number: u8, run: Run) -> Pinned {
         spec: Box::new(source.spec.clone()),
     };
     journal.append(&[started]).unwrap();
-    let snapshot = source.pin().snapshot;
+    let pin = source.pin();
     if run == Run::Ended {
         let failure = Failure::new(Code::FindingsStand, "findings stand");
         let end = End::Failed { failure };
@@ -56,7 +58,20 @@ fn pinned(repo: &Repo, number: u8, run: Run) -> Pinned {
     if run == Run::Damaged {
         std::fs::write(state.run_path(id).join("journal.db"), "torn").unwrap();
     }
-    Pinned { id, snapshot }
+    Pinned {
+        id,
+        snapshot: pin.snapshot,
+        contents: [pin.base_content_tree, pin.identity.content_tree],
+    }
+}
+
+/// Ends a run.
+fn end(repo: &Repo, run: &Pinned) {
+    let state = StateFolder::open(&discover(repo.root()).common_dir).unwrap();
+    let (mut journal, _) = Journal::open(&state, run.id).unwrap();
+    let failure = Failure::new(Code::FindingsStand, "findings stand");
+    let end = End::Failed { failure };
+    journal.append(&[Event::RunEnded { end }]).unwrap();
 }
 
 /// Opens the store with room for the newest round alone; what was written before is old.
@@ -87,6 +102,54 @@ fn is_held(store: &ReviewStore, run: &Pinned) -> bool {
     };
     assert!(shown(":edit.txt").starts_with("edit of"));
     true
+}
+
+/// Trees without promoted evidence are in no commit, and lie in packs all the same.
+#[test]
+fn the_content_of_runs_that_may_go_on_outlives_every_budget() {
+    let repo = Repo::new();
+    let report = ".agents/reports/security/report-01890a5d-ac96-774b-bcce-b302099a8057.md";
+    repo.write(report, "a report\n");
+    repo.write(".agents/reports/security/notes.md", "content\n");
+    repo.commit("with evidence");
+    let parked = pinned(&repo, 1, Run::Parked);
+    pinned(&repo, 2, Run::Ended);
+    let head = repo.git(&["rev-parse", "HEAD^{tree}"]);
+    assert_ne!(parked.contents[0].as_str(), head);
+    let store = tidied(&repo, &repo.beside("cache"));
+    without_loose_objects(&store);
+    for tree in &parked.contents {
+        let listing = repo::git(
+            store.git_dir(),
+            &["ls-tree", "-r", "--name-only", tree.as_str()],
+        );
+        assert!(listing.contains("notes.md"), "{listing}");
+        assert!(!listing.contains("report-"), "{listing}");
+    }
+}
+
+/// Nobody looks at objects that nobody pinned; a run of an earlier version may.
+#[test]
+fn loose_objects_stay_while_a_run_may_go_on() {
+    let repo = Repo::new();
+    let parked = pinned(&repo, 1, Run::Parked);
+    let cache = repo.beside("cache");
+    let store = tidied(&repo, &cache);
+    let loose = |store: &ReviewStore| repo::git(store.git_dir(), &["count-objects"]);
+    assert!(loose(&store).starts_with("0 "), "all of it is packed too");
+    let write = |store: &ReviewStore| {
+        let file = repo.root().join("README.md");
+        let file = file.to_str().unwrap();
+        repo.write("README.md", "never pinned\n");
+        repo::git(store.git_dir(), &["hash-object", "-w", file]);
+    };
+    write(&store);
+    drop(store);
+    let store = tidied(&repo, &cache);
+    assert!(loose(&store).starts_with("1 "));
+    end(&repo, &parked);
+    drop(store);
+    assert!(loose(&tidied(&repo, &cache)).starts_with("0 "));
 }
 
 /// Takes the loose copies away, so that only packs are left.
@@ -125,11 +188,7 @@ fn a_store_with_a_run_that_may_go_on_outlives_every_budget() {
     let store = ReviewStore::find(&mine, &cache).unwrap();
     drop(tidied(&other, &cache));
     assert!(store.is_dir(), "its run can be resumed");
-    let state = StateFolder::open(&mine.common_dir).unwrap();
-    let (mut journal, _) = Journal::open(&state, parked.id).unwrap();
-    let failure = Failure::new(Code::FindingsStand, "findings stand");
-    let end = End::Failed { failure };
-    journal.append(&[Event::RunEnded { end }]).unwrap();
+    end(&repo, &parked);
     // Looked at once a day otherwise.
     std::fs::remove_file(cache.join("stores/tidied")).unwrap();
     drop(tidied(&other, &cache));

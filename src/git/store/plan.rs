@@ -4,6 +4,7 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use super::mend::MARK;
 use super::place::{check_ours, unusable};
 use crate::domain::failure::Failure;
 use crate::git::config::GitConfig;
@@ -69,6 +70,11 @@ impl Plan {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(State::Missing);
             }
+            Err(error) => return Err(unusable(git_dir, error)),
+        }
+        match fs_err::read(git_dir.join(MARK)) {
+            Ok(text) => return Ok(State::Damaged(shown(&text))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(unusable(git_dir, error)),
         }
         let is_folder = |name: &str| {

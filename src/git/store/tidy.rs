@@ -4,6 +4,8 @@
 //! another one losing anything. Only a store that no run holds is touched, and the snapshots of a
 //! run that may be gone on with stay, whatever the budget: there is no other copy of them.
 
+mod beside;
+
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -15,17 +17,18 @@ use std::time::{Duration, SystemTime};
 
 use crate::lock::{Locked, Sharing};
 
+use self::beside::Beside;
 use super::needed::{Runs, repository_of};
 use crate::domain::id::LoopId;
 use crate::git::Git;
-use crate::git::program::finish;
 
 /// How much is kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
     /// Rounds of one store, each with what is held of the steps before it.
     pub rounds: usize,
-    /// Bytes of the packs of one store, and of all stores that no run holds.
+    /// Bytes of the objects of one store with what git-lfs keeps beside them, and of all stores that no
+    /// run holds.
     pub bytes: u64,
     /// How long something is kept that nobody uses.
     pub idle: Duration,
@@ -41,9 +44,6 @@ impl Default for Budget {
     }
 }
 
-/// Loose objects that are worth a process to look for those that are packed too.
-const MANY_LOOSE: usize = 512;
-
 /// What is held of a round: its snapshot, and those of the steps before it.
 #[derive(Debug)]
 struct Held {
@@ -57,7 +57,8 @@ struct Held {
     used: SystemTime,
 }
 
-/// Drops the oldest rounds of a store beyond the budget, and what only they needed.
+/// Drops the oldest rounds of a store beyond the budget, what only they needed, and what lies beside
+/// them.
 ///
 /// The caller holds the store alone, and writes its list of alternates anew after this.
 pub(super) fn rounds(
@@ -102,16 +103,21 @@ pub(super) fn rounds(
             }
         }
     }
+    let mut beside = Beside {
+        git,
+        store,
+        runs,
+        budget,
+        now,
+        bytes,
+    };
     if is_known {
+        kept.append(&mut beside.promised()?);
         remove_packs(&packs, &kept)?;
     }
-    let loose = remove_loose(&store.join("objects"), budget.idle, now)?;
-    if loose > MANY_LOOSE {
-        // What the user's repository has packed is no copy of ours.
-        gone(fs_err::remove_file(store.join("objects/info/alternates")))?;
-        finish(&git.on(store).args(["prune-packed", "-q"])).map_err(io::Error::other)?;
-    }
-    Ok(())
+    beside.temporary()?;
+    beside.packed()?;
+    beside.singles()
 }
 
 fn held(store: &Path) -> io::Result<Vec<Held>> {
@@ -172,36 +178,16 @@ fn round_of(path: &Path) -> Vec<u8> {
 /// Removes the packs that no kept round names.
 fn remove_packs(packs: &Path, kept: &BTreeSet<String>) -> io::Result<()> {
     for path in entries(packs)? {
-        let name = path.file_stem().and_then(OsStr::to_str);
-        let is_kept = name
-            .and_then(|name| name.strip_prefix("pack-"))
-            .is_some_and(|pack| kept.contains(pack));
-        if !is_kept {
+        if !name_of_pack(&path).is_some_and(|pack| kept.contains(pack)) {
             fs_err::remove_file(path)?;
         }
     }
     Ok(())
 }
 
-/// Removes loose objects that were not written for long, and counts the others: git writes the
-/// time of one anew when it would write it again.
-fn remove_loose(objects: &Path, idle: Duration, now: SystemTime) -> io::Result<usize> {
-    let mut left = 0;
-    for folder in entries(objects)? {
-        let is_loose = folder.file_name().is_some_and(|name| name.len() == 2);
-        if !is_loose {
-            continue;
-        }
-        for object in entries(&folder)? {
-            let used = fs_err::symlink_metadata(&object)?.modified()?;
-            if is_older(used, idle, now) {
-                fs_err::remove_file(object)?;
-            } else {
-                left += 1;
-            }
-        }
-    }
-    Ok(left)
+/// The name that a pack's files have in common.
+fn name_of_pack(path: &Path) -> Option<&str> {
+    path.file_stem()?.to_str()?.strip_prefix("pack-")
 }
 
 /// Removes whole stores: those that were set aside or not used for long, and the least recently

@@ -3,7 +3,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::super::needed::Runs;
-use super::{Budget, rounds, stores};
+use super::{Budget, entries, rounds, stores};
 use crate::git::Git;
 use crate::lock::{Locked, Sharing};
 
@@ -208,6 +208,65 @@ fn loose_objects_go_by_age_alone() {
     assert!(!store.join("objects/aa/old").exists());
     assert!(store.join("objects/aa/new").exists());
     assert!(store.join("objects/info/alternates").exists());
+}
+
+/// Bytes that are in no pack count too; what is left of those who died counts nothing.
+#[test]
+fn what_lies_beside_the_packs_goes_beyond_the_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path();
+    let small = |bytes| Budget {
+        bytes,
+        ..Budget::default()
+    };
+    put(&store.join("objects/aa/old"), &[0; 10], 3 * DAY);
+    put(
+        &store.join("run-loop-lfs/objects/aa/bb/old"),
+        &[0; 10],
+        2 * DAY,
+    );
+    put(&store.join("objects/bb/new"), &[0; 10], DAY);
+    put(&store.join("run-loop-tmp/index-x/index"), &[0; 90], DAY);
+    put(&store.join("run-loop-tmp/file"), &[0; 90], DAY);
+    tidy(store, small(25));
+    let there = |name: &str| store.join(name).exists();
+    assert!(!there("objects/aa/old"), "the oldest");
+    assert!(there("run-loop-lfs/objects/aa/bb/old") && there("objects/bb/new"));
+    assert!(there("run-loop-tmp"), "the folder is the store's");
+    assert!(entries(&store.join("run-loop-tmp")).unwrap().is_empty());
+    tidy(store, small(15));
+    assert!(!there("run-loop-lfs/objects/aa/bb/old"));
+    assert!(there("objects/bb/new"));
+}
+
+/// Without the network they are nowhere else.
+#[test]
+fn packs_of_a_promisor_remote_stay_within_budget_and_age() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path();
+    let pack = |name: &str, age| {
+        for kind in ["pack", "idx", "promisor"] {
+            let file = store.join(format!("objects/pack/pack-{name}.{kind}"));
+            put(&file, &[0; 10], age);
+        }
+    };
+    pack("aa", DAY);
+    pack("bb", 40 * DAY);
+    let there = |name: &str| {
+        let kinds = ["pack", "idx", "promisor"].into_iter();
+        let files = kinds.map(|kind| store.join(format!("objects/pack/pack-{name}.{kind}")));
+        files.filter(|file| file.exists()).count()
+    };
+    tidy(store, Budget::default());
+    assert_eq!((there("aa"), there("bb")), (3, 0));
+    tidy(
+        store,
+        Budget {
+            bytes: 5,
+            ..Budget::default()
+        },
+    );
+    assert_eq!(there("aa"), 0);
 }
 
 #[test]
