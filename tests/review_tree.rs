@@ -17,6 +17,8 @@ mod open;
 mod poison;
 #[path = "review_tree/pool.rs"]
 mod pool;
+#[path = "review_tree/promised.rs"]
+mod promised;
 #[path = "review_tree/release.rs"]
 mod release;
 #[path = "review_tree/switch.rs"]

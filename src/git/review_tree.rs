@@ -147,7 +147,12 @@ impl ReviewTrees {
     }
 
     fn opened(&self, slot: &SlotName, tree: &Oid, view: &View) -> Result<ReviewTree, Error> {
-        let refs = locked(&self.common).refs(&self.git, self.store.git_dir(), tree, view)?;
+        let refs = {
+            let mut common = locked(&self.common);
+            let refs = common.refs(&self.git, self.store.git_dir(), tree, view)?;
+            common.complete(&self.git, &self.store, tree)?;
+            refs
+        };
         let root = self.root()?;
         let borrowed = self.borrowed()?;
         let state = self.slot(slot);

@@ -13,6 +13,7 @@ mod mend;
 mod needed;
 mod place;
 mod plan;
+mod promised;
 mod tidy;
 pub mod upkeep;
 

@@ -18,6 +18,8 @@ use crate::git::{self, Git, object};
 pub(super) struct Common {
     /// A snapshot, and the tree that git found in it.
     snapshot: Option<(Oid, Oid)>,
+    /// A tree all of whose files are here.
+    complete: Option<Oid>,
     /// The refs that agents are shown, by the base and its name.
     refs: Option<(Oid, String, Vec<u8>)>,
     /// What a tree holds, and the blobs that slots lacked of it.
@@ -55,6 +57,25 @@ impl Common {
         let refs = agent_git::refs(git, view)?;
         self.refs = Some((view.base.clone(), view.base_name.to_owned(), refs.clone()));
         Ok(refs)
+    }
+
+    /// Sees to it that what a promisor remote has of a tree is here.
+    pub(super) fn complete(
+        &mut self,
+        git: &Git,
+        store: &ReviewStore,
+        tree: &Oid,
+    ) -> Result<(), Error> {
+        if self.complete.as_ref() == Some(tree) {
+            return Ok(());
+        }
+        store.complete(git, tree).map_err(|error| {
+            Error::Doubt(format!(
+                "files of it that only a promisor remote has could not be fetched: {error}"
+            ))
+        })?;
+        self.complete = Some(tree.clone());
+        Ok(())
     }
 
     /// What a tree holds; slots at the same tree share one description, which takes megabytes.

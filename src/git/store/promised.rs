@@ -1,0 +1,100 @@
+//! Objects that a promisor remote has and nobody here: most files of a partial clone whose checkout is
+//! sparse.
+
+use std::collections::BTreeSet;
+
+use super::ReviewStore;
+use crate::domain::oid::Oid;
+use crate::git::Git;
+use crate::git::config::GitConfig;
+use crate::git::error::{Error, name_of, path_of};
+use crate::git::program::finish;
+
+/// Folders may be missing too, and what is in them is known only then: a filter leaves out those below a
+/// depth.
+const DEEPEST: usize = 64;
+
+impl ReviewStore {
+    /// Fetches what a tree lacks here into the store, as git does one by one: everything at once.
+    ///
+    /// # Errors
+    /// When git fails, no remote can be reached, or none has it.
+    pub(crate) fn complete(&self, git: &Git, tree: &Oid) -> Result<(), Error> {
+        if !self.is_promisor() {
+            return Ok(());
+        }
+        let mut missing = self.missing(git, tree)?;
+        for _ in 0..DEEPEST {
+            if missing.is_empty() {
+                return Ok(());
+            }
+            self.fetch(git, &missing)?;
+            let left = self.missing(git, tree)?;
+            if left == missing {
+                break;
+            }
+            missing = left;
+        }
+        Err(Error::answer("git fetch", b"not all that was asked for"))
+    }
+
+    /// Which objects of a tree are not here; nothing is fetched to find out.
+    fn missing(&self, git: &Git, tree: &Oid) -> Result<BTreeSet<Oid>, Error> {
+        let command = git.on(self.git_dir()).args([
+            "rev-list",
+            "--objects",
+            "--no-object-names",
+            "--missing=print",
+            tree.as_str(),
+        ]);
+        let listing = finish(&command)?;
+        let missing = listing.split(|byte| *byte == b'\n').filter_map(|line| {
+            let oid = std::str::from_utf8(line.strip_prefix(b"?")?).ok();
+            Some(
+                oid.and_then(Oid::parse)
+                    .ok_or_else(|| Error::answer("git rev-list", line)),
+            )
+        });
+        missing.collect()
+    }
+
+    /// Asks the promisor remotes, one after the other, until one gives them.
+    fn fetch(&self, git: &Git, objects: &BTreeSet<Oid>) -> Result<(), Error> {
+        let config = GitConfig::read(&git.on(self.git_dir()))?;
+        let lines = objects.iter().flat_map(|oid| [oid.as_str(), "\n"]);
+        let asked: String = lines.collect();
+        let mut last = Error::answer("git config", b"no promisor remote");
+        for remote in config.subsections("remote", &["promisor", "partialclonefilter"]) {
+            let command = git
+                .on(self.git_dir())
+                .args(["-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet"])
+                .args([
+                    "--no-tags",
+                    "--no-write-fetch-head",
+                    "--recurse-submodules=no",
+                ])
+                .args(["--filter=blob:none", "--stdin", "--"])
+                .arg(path_of(&remote))
+                .stdin(asked.as_bytes());
+            let name = name_of(&command);
+            // What a server says beside is no answer of it: what came is looked at afterwards.
+            match command.output() {
+                Ok(output) if output.status.success() => return Ok(()),
+                Ok(output) => {
+                    last = Error::Failed {
+                        command: name,
+                        status: output.status,
+                        stderr: output.stderr,
+                    };
+                }
+                Err(source) => {
+                    return Err(Error::Start {
+                        command: name,
+                        source,
+                    });
+                }
+            }
+        }
+        Err(last)
+    }
+}
