@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use run_loop::domain::code::Code;
 
+use crate::support::reference::{Untouched, reference};
 use crate::support::repo::{self, Repo};
 use crate::support::source::{Source, discover, git};
 use crate::trial::{Trial, same};
@@ -108,7 +109,7 @@ fn alternates_that_are_gone_are_refused() {
 }
 
 /// A clone whose remote is away: what is not there stays away, and nothing is asked for.
-fn clone_of(origin: &Repo, option: &str) -> PathBuf {
+fn clone_of(origin: &Repo, option: &str, more: &[&str]) -> PathBuf {
     origin.git(&["config", "uploadpack.allowFilter", "true"]);
     origin.write("docs/guide.md", "one\n");
     origin.commit("second");
@@ -116,7 +117,8 @@ fn clone_of(origin: &Repo, option: &str) -> PathBuf {
     origin.commit("third");
     let clone = origin.beside("clone");
     let url = format!("file://{}", origin.root().display());
-    origin.git(&["clone", "-q", option, &url, clone.to_str().unwrap()]);
+    let ends = [url.as_str(), clone.to_str().unwrap()];
+    origin.git(&[&["clone", "-q", option], more, &ends].concat());
     let away = "file:///nonexistent";
     repo::git(&clone, &["remote", "set-url", "origin", away]);
     std::fs::write(clone.join("README.md"), "# Fourth\n").unwrap();
@@ -127,7 +129,7 @@ fn clone_of(origin: &Repo, option: &str) -> PathBuf {
 #[test]
 fn shallow_clone() {
     let origin = Repo::new();
-    let clone = clone_of(&origin, "--depth=2");
+    let clone = clone_of(&origin, "--depth=2", &[]);
     let source = Source::at(&origin, &clone, Some("HEAD~1"), git());
     assert_eq!(source.pin().commits, 1);
     Trial::at(&origin, &clone)
@@ -138,12 +140,34 @@ fn shallow_clone() {
 #[test]
 fn partial_clone() {
     let origin = Repo::new();
-    let clone = clone_of(&origin, "--filter=blob:none");
+    let clone = clone_of(&origin, "--filter=blob:none", &[]);
     let source = Source::at(&origin, &clone, Some("HEAD~1"), git());
     assert_eq!(source.pin().commits, 1);
     Trial::at(&origin, &clone)
         .same()
         .shows("README.md", "# Fourth\n");
+}
+
+/// Most files are neither in the working tree nor in the repository.
+#[test]
+fn partial_clone_that_is_sparse() {
+    let origin = Repo::new();
+    let clone = clone_of(&origin, "--filter=blob:none", &["--sparse"]);
+    assert!(!clone.join("docs").exists(), "the checkout is sparse");
+    let full = origin.beside("full");
+    origin.git(&["clone", "-q", ".", full.to_str().unwrap()]);
+    std::fs::create_dir(clone.join("docs")).unwrap();
+    for root in [&clone, &full] {
+        std::fs::write(root.join("README.md"), "# Fourth\n").unwrap();
+        std::fs::write(root.join("new.txt"), "x\n").unwrap();
+        std::fs::write(root.join("docs/new.md"), "new\n").unwrap();
+    }
+    let before = Untouched::of(&origin, &clone);
+    let source = Source::at(&origin, &clone, Some("HEAD"), git());
+    let pin = source.pin();
+    assert_eq!(pin.identity.tree.as_str(), reference(&full, &[]));
+    assert_eq!(source.measure(&pin).pin, pin);
+    assert_eq!(before, Untouched::of(&origin, &clone));
 }
 
 /// A colon would cut a list of object folders in two, with exit 0.
@@ -157,7 +181,7 @@ fn colons_and_quotes_in_every_path() {
     let store = run_loop::git::ReviewStore::open(&git(), &found, &repo.beside("ca:che \"x\""));
     let mut source = Source::at(&repo, &odd, Some("HEAD"), git());
     source.store = store.unwrap();
-    let reference = crate::support::reference::reference(&odd, &[]);
+    let reference = reference(&odd, &[]);
     assert_eq!(source.pin().identity.tree.as_str(), reference);
     Trial::at(&repo, &odd).same().shows("new.txt", "x\n");
 }

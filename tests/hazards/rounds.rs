@@ -55,8 +55,9 @@ const RULES: [&str; 6] = [
     "*\n!*.rs\n",
     "src/main.rs\n",
 ];
-const ATTRIBUTES: [&str; 5] = [
+const ATTRIBUTES: [&str; 6] = [
     "",
+    "*.rs filter=f\n",
     "* text=auto\n",
     "*.txt ident\n",
     "*.md text eol=crlf\n",
@@ -112,6 +113,7 @@ impl Game {
         repo.write("b/c.txt", "one\n");
         repo.write("docs/a.md", "one\n");
         repo.commit("more");
+        repo.git(&["config", "filter.f.clean", "tr a-z A-Z"]);
         Self {
             repo,
             dice: Dice(seed),
@@ -191,7 +193,7 @@ impl Game {
     }
     fn act(&mut self) {
         let path = self.dice.one_of(&PATHS);
-        match self.dice.roll(20) {
+        match self.dice.roll(21) {
             0..=4 => {
                 let text = self.dice.one_of(&TEXTS);
                 self.write(path, text);
@@ -228,6 +230,7 @@ impl Game {
                 ]);
                 self.git(&["update-index", flag, "--", path]);
             }
+            20 => self.conflict(path),
             16 => {
                 let rules = self.dice.one_of(&RULES);
                 let place = self.dice.one_of(&[".gitignore", "docs/.gitignore"]);
@@ -254,6 +257,17 @@ impl Game {
                 }
             }
         }
+    }
+    /// Leaves the path in a conflict, some of its sides missing.
+    fn conflict(&mut self, path: &str) {
+        let mut lines = format!("0 {} 0\t{path}\0", "0".repeat(40));
+        let without = self.dice.roll(4);
+        for side in (1..=3).filter(|side| *side != without) {
+            let blob = self.repo.write_blob(self.dice.one_of(&TEXTS));
+            write!(lines, "100644 {blob} {side}\t{path}\0").unwrap();
+        }
+        self.repo.index_info(&lines);
+        writeln!(self.log, "conflict {path:?} without {without}").unwrap();
     }
     fn rename(&mut self, path: &str) {
         let to = self.dice.one_of(&PATHS);
@@ -282,7 +296,8 @@ impl Game {
                 .any(|words| failure.message.contains(words))
     }
     fn play(&mut self, rounds: usize) {
-        let source = Source::at(&self.repo, self.repo.root(), None, git());
+        let mut source = Source::at(&self.repo, self.repo.root(), None, git());
+        source.spec.allow_filters = vec!["f".to_owned()];
         for round in 0..rounds {
             self.log.clear();
             for _ in 0..=self.dice.roll(4) {

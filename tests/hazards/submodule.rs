@@ -7,6 +7,7 @@ use run_loop::domain::code::Code;
 use crate::support::reference::{Untouched, reference};
 use crate::support::repo::{self, Repo};
 use crate::support::source::Source;
+use crate::trial::Trial;
 
 /// A repository with a submodule `sub`, in which lies another one, `sub/inner`.
 fn nested_submodules() -> (Repo, Repo, Repo) {
@@ -236,4 +237,47 @@ fn a_submodule_without_a_commit() {
     let sub = at(&repo, "sub");
     repo::git(&sub, &["checkout", "-q", "--orphan", "unborn"]);
     dirty(&repo, "sub");
+}
+
+/// Where a clone has an empty folder in its place, or nothing at all.
+#[test]
+fn a_submodule_that_is_not_initialised() {
+    let (repo, _sub, _inner) = nested_submodules();
+    let clone = repo.beside("clone");
+    repo.git(&["clone", "-q", ".", clone.to_str().unwrap()]);
+    Trial::at(&repo, &clone)
+        .same()
+        .is_clean()
+        .has_mode("sub", "160000");
+    std::fs::remove_dir(clone.join("sub")).unwrap();
+    Trial::at(&repo, &clone).same().lacks("sub");
+}
+
+#[test]
+fn a_submodule_that_is_not_initialised_and_holds_files_is_refused() {
+    let (repo, _sub, _inner) = nested_submodules();
+    let clone = repo.beside("clone");
+    repo.git(&["clone", "-q", ".", clone.to_str().unwrap()]);
+    std::fs::write(clone.join("sub/file.txt"), "hidden from git").unwrap();
+    Trial::at(&repo, &clone).refused(Code::DirtySubmodule, "sub");
+}
+
+/// What its patterns leave out is no deletion, and what lies there all the same is an edit.
+#[test]
+fn a_sparse_submodule() {
+    let (sub, repo) = (Repo::new(), Repo::new());
+    let url = sub.root().to_str().unwrap();
+    repo.git(&["submodule", "--quiet", "add", url, "sub"]);
+    repo.commit("with sub");
+    let inside = at(&repo, "sub");
+    repo::git(&inside, &["sparse-checkout", "set", "--no-cone", "/src/"]);
+    for value in ["true", "0x1"] {
+        let setting = ["config", "--worktree", "core.sparseCheckout", value];
+        repo::git(&inside, &setting);
+        assert!(!inside.join("README.md").exists(), "the checkout is sparse");
+        crate::trial::same(&repo).is_clean();
+        std::fs::write(inside.join("README.md"), "# Edited\n").unwrap();
+        dirty(&repo, "README.md");
+        std::fs::remove_file(inside.join("README.md")).unwrap();
+    }
 }

@@ -52,12 +52,22 @@ pub fn reference_with(root: &Path, config: &[&str], env: &[(&str, &OsStr)]) -> S
     while let (Some(about), Some(path)) = (fields.next(), fields.next()) {
         let about = std::str::from_utf8(about).unwrap();
         let words: Vec<&str> = about.split(' ').collect();
-        if words[4] != "U" {
-            lines.extend_from_slice(format!("{} {}\t", words[1], words[3]).as_bytes());
-            lines.extend_from_slice(path);
-            lines.push(0);
-        }
+        let line = if words[4] == "U" {
+            format!("0 {}\t", words[3])
+        } else {
+            format!("{} {}\t", words[1], words[3])
+        };
+        lines.extend_from_slice(line.as_bytes());
+        lines.extend_from_slice(path);
+        lines.push(0);
     }
+    // A path in a conflict is one that git tracks, whatever ignores it.
+    let unmerged = git_command(root)
+        .args(["ls-files", "--full-name", "-u", "-z"])
+        .output()
+        .unwrap();
+    assert!(unmerged.status.success(), "{unmerged:?}");
+    lines.extend(unmerged.stdout);
     let file = scratch.path().join("staged");
     std::fs::write(&file, lines).unwrap();
     run(&["update-index", "-z", "--index-info"], Some(&file));
