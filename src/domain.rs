@@ -33,6 +33,7 @@ pub mod price;
 pub mod profile;
 pub mod restoring;
 pub mod run_spec;
+pub mod sealed;
 pub mod seen;
 pub mod severity;
 pub mod slot;

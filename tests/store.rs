@@ -18,6 +18,8 @@ mod damage;
 mod disk;
 #[path = "store/folders.rs"]
 mod folders;
+#[path = "store/inbox.rs"]
+mod inbox;
 #[path = "store/index.rs"]
 mod index;
 #[path = "store/journal.rs"]

@@ -383,9 +383,9 @@ mod tests {
     use crate::domain::digest::Digest;
     use crate::domain::id::LoopId;
     use crate::domain::limits::Reset;
+    use crate::domain::sealed::seal;
     use crate::domain::time::{Stamp, Timestamp};
     use crate::process::guard::outcome::{Captured, Exit, Outcome, VERSION};
-    use crate::process::guard::probe::seal;
 
     /// Issue 4.7: a time of the day is read at the moment at which the job ended, however much later
     /// its report is taken over.

@@ -20,7 +20,7 @@ use crate::engine::State;
 use crate::runtime::{clock, wind_up};
 use crate::store::inbox::{Message, Request};
 use crate::store::index::Index;
-use crate::store::{Entry, Inbox, Journal, StateFolder};
+use crate::store::{Entry, Inbox, Journal, Outbox, StateFolder};
 
 /// How often a living engine is looked at.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -73,7 +73,7 @@ async fn cancelled(
         Failure::new(Code::Internal, message)
     })?;
     let message = MessageId::mint(&stamp, "message");
-    let inbox = Inbox::open(state, run)?;
+    let (inbox, outbox) = (Inbox::open(state, run)?, Outbox::open(state, run)?);
     let mut told = false;
     for _ in 0..PATIENCE {
         let read = history.read(run)?;
@@ -86,6 +86,10 @@ async fn cancelled(
                 if !told {
                     inbox.send(&Message::new(message, run, Request::Cancel))?;
                     told = true;
+                }
+                if let Some(refused) = refused(&outbox, message)? {
+                    inbox.done(message);
+                    return Err(refused.next(["run-loop", "cancel", &run.to_string()]));
                 }
                 tokio::time::sleep(PAUSE).await;
             }
@@ -103,6 +107,15 @@ async fn cancelled(
     let message = format!("run {run} was told to end, and its engine has not ended yet");
     let run = run.to_string();
     Err(Failure::new(Code::LoopRunning, message).next(["run-loop", "status", &run]))
+}
+
+/// Why the engine does not do what it was told: it is answered only then.
+fn refused(outbox: &Outbox, message: MessageId) -> Result<Option<Failure>, Failure> {
+    let answer = outbox.answered(message).map_err(|error| {
+        let message = format!("the answer cannot be read: {error}");
+        Failure::new(Code::StateUnwritable, message)
+    })?;
+    Ok(answer.and_then(|answer| answer.refused))
 }
 
 /// Ends the run of a dead engine.

@@ -159,6 +159,8 @@ codes! {
     JobRefused = "RL0141", Refused;
     /// Processes of a dead job live on.
     ProcessesLeft = "RL0142", Refused;
+    /// A message arrived damaged.
+    MessageDamaged = "RL0143", Refused;
     /// The content moved during the last round.
     SourceMoved = "RL0201", Stale;
     /// The merge base changed or the base was rewound.

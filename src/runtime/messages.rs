@@ -1,7 +1,7 @@
 //! Messages as they are read: from the run's inbox, and from those of its jobs.
 //!
 //! A message becomes an input or is refused; either way it is answered, and its file goes once
-//! the event is durable. What an agent wrote counts only for the dispatch whose inbox it lies in.
+//! the event is durable. The file of a damaged one stays: who sent it is told, and takes it away. What an agent wrote counts only for the dispatch whose inbox it lies in.
 
 mod asked;
 mod told;
@@ -138,9 +138,14 @@ impl Messages {
         observer: &mut dyn Observer,
     ) -> Vec<Taken> {
         let mut taken = Vec::new();
-        for received in received.into_iter().take(AT_ONCE) {
+        let mut messages = 0;
+        for received in received {
+            if messages == AT_ONCE {
+                break;
+            }
             match received {
                 Received::Message(message) => {
+                    messages += 1;
                     let id = message.id;
                     match self.input(state, place, fence, message) {
                         Ok(input) => taken.push(Taken {
@@ -157,10 +162,19 @@ impl Messages {
                         }
                     }
                 }
-                Received::Damaged { name, reason } => {
-                    let text = format!("the message {name} is damaged and not acted on: {reason}");
-                    if self.told.len() < TOLD_MAX && self.told.insert(name) {
-                        observer.note(&text);
+                Received::Damaged {
+                    name,
+                    message,
+                    reason,
+                } => {
+                    let place_of = place.map_or_else(String::new, |job| job.to_string());
+                    if self.told.len() < TOLD_MAX && self.told.insert(format!("{place_of}/{name}"))
+                    {
+                        let failure = damaged(state, place, &name, &reason);
+                        observer.note(&format!("{failure}; next: {}", failure.next));
+                        if let Some(message) = message {
+                            self.tell(state, place, message, Err(failure));
+                        }
                     }
                 }
             }
@@ -230,6 +244,17 @@ fn mark_of(bytes: &[u8]) -> u64 {
 pub(super) fn under_way(state: &State) -> Vec<(JobId, JobId)> {
     let open = state.open_effects();
     open.filter_map(|(_, effect)| effect.dispatched()).collect()
+}
+
+/// What is told of a message that is not as it was written: it asked for nothing.
+fn damaged(state: &State, place: Option<JobId>, name: &str, reason: &str) -> Failure {
+    let message = format!("the message {name} is damaged and not acted on: {reason}");
+    let failure = Failure::new(Code::MessageDamaged, message);
+    match (place, &state.run) {
+        (None, Some(run)) => failure.next(["run-loop", "status", &run.loop_id.to_string()]),
+        // Within the job it shows what became of the others.
+        (Some(_), _) | (None, None) => failure.next(["run-loop", "job", "list"]),
+    }
 }
 
 fn refused(message: &str) -> Failure {

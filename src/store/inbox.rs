@@ -4,7 +4,8 @@
 //!
 //! A sender writes the file whole (temporary name, fsync, rename). The run's engine reads it,
 //! records what follows together with the message's id, and removes the file once that is durable.
-//! So a message that is read a second time, after a crash in between, says nothing new.
+//! So a message that is read a second time, after a crash in between, says nothing new. It lies there
+//! with its digest: one that is not as it was written asks for nothing.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,6 +16,7 @@ use crate::domain::delegation::{Fence, Signal};
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId, MessageId};
 use crate::domain::job::Stored;
+use crate::domain::sealed::{seal, unseal};
 use crate::store::folder::{Access, Folder};
 use crate::store::state_folder::{StateFolder, unwritable};
 
@@ -120,6 +122,8 @@ pub enum Received {
     Damaged {
         /// Its name.
         name: String,
+        /// The message that the name is of, where it is one's: whoever sent it may wait for an answer.
+        message: Option<MessageId>,
         /// What is wrong with it.
         reason: String,
     },
@@ -186,8 +190,8 @@ impl Inbox {
     /// When it cannot be written; then nothing of it is there.
     pub fn send(&self, message: &Message) -> Result<(), Failure> {
         let name = file_name(message.id);
-        let written = serde_json::to_vec(message)
-            .map_err(io::Error::other)
+        let written = seal(message)
+            .map_err(io::Error::from)
             .and_then(|bytes| self.folder.write(&name, &bytes, Access::Private));
         written.map_err(|error| unwritable(&self.folder.path().join(&name), &error))
     }
@@ -204,20 +208,21 @@ impl Inbox {
     fn received(&self, name: &OsString) -> Received {
         let damaged = |reason: String| Received::Damaged {
             name: name.to_string_lossy().into_owned(),
+            message: message_of(name),
             reason,
         };
         let bytes = match self.folder.read(name, CAP) {
             Ok(bytes) => bytes,
             Err(error) => return damaged(error.to_string()),
         };
-        let message: Message = match serde_json::from_slice(&bytes) {
+        let message: Message = match unseal(&bytes) {
             Ok(message) => message,
-            Err(error) => return damaged(error.to_string()),
+            Err(reason) => return damaged(reason),
         };
         if message.version != VERSION {
             return damaged(format!("its version {} is not known", message.version));
         }
-        if message.run != self.run || OsString::from(file_name(message.id)) != *name {
+        if message.run != self.run || message_of(name) != Some(message.id) {
             return damaged("it is for another run, or under another message's name".to_owned());
         }
         Received::Message(message)
@@ -233,6 +238,11 @@ impl Inbox {
 
 fn file_name(id: MessageId) -> String {
     format!("{id}.json")
+}
+
+/// The message of this file name.
+fn message_of(name: &OsString) -> Option<MessageId> {
+    MessageId::parse(name.to_str()?.strip_suffix(".json")?)
 }
 
 fn prompt_name(id: MessageId) -> String {

@@ -7,12 +7,15 @@
 use std::io;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::delegation::Fence;
+use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId, MessageId};
 use crate::domain::job_view::JobView;
+use crate::domain::sealed::{seal, unseal};
 use crate::store::folder::{Access, Folder};
 use crate::store::inbox::Inbox;
 use crate::store::state_folder::{StateFolder, unwritable};
@@ -55,7 +58,7 @@ impl Card {
     /// # Errors
     /// Never in practice: it is plain data.
     pub fn encode(&self) -> io::Result<Vec<u8>> {
-        serde_json::to_vec(self).map_err(io::Error::other)
+        seal(self).map_err(io::Error::from)
     }
 }
 
@@ -163,20 +166,27 @@ impl Outbox {
         }
         Ok(views)
     }
-    /// A job's report; `None` where it has none.
+    /// The report of a job that is shown here; `None` where it has none.
     ///
     /// # Errors
-    /// When it cannot be read.
-    pub fn report(&self, job: JobId) -> io::Result<Option<Vec<u8>>> {
-        none_if_missing(self.folder.read(report_name(job), REPORT_CAP))
+    /// When it cannot be read, or is not the one that is shown.
+    pub fn report(&self, view: &JobView) -> io::Result<Option<Vec<u8>>> {
+        let Some(sha256) = &view.report else {
+            return Ok(None);
+        };
+        let bytes = self.folder.read(report_name(view.job), REPORT_CAP)?;
+        if Digest::of(&bytes).as_str() == sha256 {
+            Ok(Some(bytes))
+        } else {
+            Err(io::Error::other("its checksum does not fit"))
+        }
     }
     fn put<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
-        let bytes = serde_json::to_vec(value).map_err(io::Error::other)?;
-        self.folder.write(name, &bytes, Access::Private)
+        self.folder.write(name, &seal(value)?, Access::Private)
     }
-    fn get<T: for<'a> Deserialize<'a>>(&self, name: &str) -> io::Result<Option<T>> {
+    fn get<T: Serialize + DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
         none_if_missing(self.folder.read(name, CAP))?
-            .map(|bytes| serde_json::from_slice(&bytes).map_err(io::Error::other))
+            .map(|bytes| unseal(&bytes).map_err(io::Error::other))
             .transpose()
     }
 }
@@ -219,7 +229,7 @@ impl Mailbox {
     pub fn of_job(inbox: &Path, job: &str) -> Option<Self> {
         let folder = Folder::open(inbox.parent()?).ok()?;
         let bytes = folder.read(CARD, CAP).ok()?;
-        let card: Card = serde_json::from_slice(&bytes).ok()?;
+        let card: Card = unseal(&bytes).ok()?;
         if card.version != VERSION || card.fence.job.to_string() != job {
             return None;
         }

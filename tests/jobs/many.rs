@@ -196,7 +196,7 @@ fn fifty_flooding_jobs_are_held_in_flat_memory() {
         // The reviewer's own is still under way.
         let Ok(outcome) = outcome else { continue };
         let outcome: serde_json::Value = serde_json::from_str(&outcome).unwrap();
-        let stderr = &outcome["outcome"]["stderr"];
+        let stderr = &outcome["content"]["stderr"];
         let (total, cut) = (&stderr["bytes_total"], &stderr["bytes_cut"]);
         assert_eq!(*total, FLOOD, "{stderr}");
         assert!(

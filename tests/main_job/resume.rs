@@ -1,6 +1,6 @@
 //! Runs taken up again: killed, interrupted, with everything beside the journal gone.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use run_loop::domain::id::{LoopId, MessageId};
 use run_loop::domain::time::{Stamp, Timestamp};
@@ -8,7 +8,7 @@ use run_loop::store::inbox::{Message, Request};
 use run_loop::store::{Inbox, StateFolder};
 
 use crate::support::agents::{Point, ScriptedAgent, finding};
-use crate::support::bench::Bench;
+use crate::support::bench::{Bench, Ran};
 use crate::support::crash::{Engine, calls, counted, there_is, until};
 
 /// A bench whose reviewer hangs at its first call and passes at the next ones.
@@ -87,7 +87,7 @@ fn review_trees_evidence_and_job_folders_may_be_gone() {
         .current_dir(&elsewhere)
         .output()
         .unwrap();
-    let ran = crate::support::bench::Ran::of(&ran);
+    let ran = Ran::of(&ran);
     ran.ends(0).says("is about").says("PASS");
     nothing_left(&bench, &agent);
     bench.gate().ends(0);
@@ -143,7 +143,7 @@ fn a_report_that_was_finished_unseen_is_used() {
     assert_eq!(bench.sidecar("ann")["attempt"], 1);
     // When the job was there, and not when somebody read of it.
     for time in ["started_at", "ended_at"] {
-        let of_guard = &seen["outcome"][time];
+        let of_guard = &seen["content"][time];
         assert_eq!(&bench.sidecar("ann")[time], of_guard, "{time}");
     }
     assert!(bench.sidecar("ann")["prompt_sha256"].is_string());
@@ -350,18 +350,113 @@ fn resume_reads_its_messages_first() {
     nothing_left(&bench, &agent);
 }
 
-/// Torn and foreign files in the inbox are told once, and not acted on.
+/// A bit of the message's file flips: in the name of the agent `ann`, which makes `ano` of it, else in its
+/// digest.
+fn flip(path: &Path) {
+    let mut text = std::fs::read_to_string(path).unwrap();
+    if let Some(at) = text.find("\"ann\"") {
+        text.replace_range(at..at + 5, "\"ano\"");
+    } else {
+        let at = text.find("\"sha256\":\"").unwrap() + 10;
+        let digit = if &text[at..=at] == "0" { "1" } else { "0" };
+        text.replace_range(at..=at, digit);
+    }
+    std::fs::write(path, text).unwrap();
+}
+
+/// The messages that lie in a folder.
+fn messages(inbox: &Path) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(inbox).unwrap();
+    let paths = files.map(|file| file.unwrap().path());
+    paths
+        .filter(|path| path.extension().is_some_and(|end| end == "json"))
+        .collect()
+}
+
+/// Issue 4: torn, flipped and foreign files in the inbox are told once, with a code and what to run, and
+/// not acted on; nor is one from before messages had digests. What is right beside them is.
 #[test]
 fn damaged_messages_are_not_acted_on() {
     let (bench, point) = hanging_once();
     killed(&bench, &point);
-    let inbox = state(&bench).run_path(run_id(&bench)).join("inbox");
-    std::fs::create_dir_all(&inbox).unwrap();
-    std::fs::write(inbox.join("torn.json"), "{\"version\": 1, \"id\"").unwrap();
-    std::os::unix::fs::symlink("/etc/passwd", inbox.join("link.json")).unwrap();
-    bench
-        .run(&["resume"])
-        .ends(0)
-        .says("torn.json is damaged")
-        .says("link.json is damaged");
+    let run = run_id(&bench);
+    let folder = state(&bench).run_path(run).join("inbox");
+    let inbox = Inbox::open(&state(&bench), run).unwrap();
+    let cancel = |n: u8| {
+        let stamp = Stamp {
+            at: Timestamp::from_millis(i64::from(n)),
+            seed: [n; 32],
+        };
+        let id = MessageId::mint(&stamp, "message");
+        let message = Message::new(id, run, Request::Cancel);
+        inbox.send(&message).unwrap();
+        (folder.join(format!("{id}.json")), message)
+    };
+    std::fs::write(folder.join("torn.json"), "{\"version\": 1, \"id\"").unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", folder.join("link.json")).unwrap();
+    let (flipped, _) = cancel(1);
+    flip(&flipped);
+    let (bare, message) = cancel(2);
+    std::fs::write(&bare, serde_json::to_vec(&message).unwrap()).unwrap();
+    let ran = bench.run(&["resume"]);
+    ran.ends(0);
+    for path in [
+        flipped,
+        bare,
+        folder.join("torn.json"),
+        folder.join("link.json"),
+    ] {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let line = format!("RL0143: the message {name} is damaged and not acted on: ");
+        assert_eq!(
+            ran.stderr.matches(&line).count(),
+            1,
+            "{line}\n{}",
+            ran.stderr
+        );
+        assert!(std::fs::symlink_metadata(&path).is_ok(), "{name} is gone");
+    }
+    ran.says(&format!("; next: run-loop status {run}"));
+    bench.gate().ends(0);
+}
+
+/// Issue 4: whoever sent a message that was damaged on its way is told so, with the next command, and
+/// nothing is done of it: a flipped bit makes no job of another agent.
+#[test]
+fn a_sender_is_told_of_its_damaged_message() {
+    let bench = Bench::new();
+    let agents = bench.repo.beside("agents");
+    let point = Point::new(&agents, "ready");
+    let helper = counted(&bench, "ano", &ScriptedAgent::passing());
+    let bench = bench
+        .reviewer("ann", &ScriptedAgent::hangs_at(&point))
+        .spare("ano", &helper, "")
+        .ready();
+    let engine = Engine::start(&bench);
+    let agent = point.reached();
+    let run = run_id(&bench);
+    let inbox = state(&bench).run_path(run).join("inbox");
+    let prompt = bench.repo.beside("prompt.md");
+    std::fs::write(&prompt, "Count.\n").unwrap();
+    let prompt = prompt.to_str().unwrap();
+    let submit = ["job", "submit", "--agent", "ann", "--prompt-file", prompt];
+    for (line, next) in [
+        (&["cancel"][..], format!("run-loop cancel {run}")),
+        (&submit, "run-loop job list".to_owned()),
+    ] {
+        engine.signal("STOP");
+        let sender = bench.spawn(line);
+        until("the message is there", || !messages(&inbox).is_empty());
+        for message in messages(&inbox) {
+            flip(&message);
+        }
+        engine.signal("CONT");
+        let told = Ran::of(&sender.wait_with_output().unwrap());
+        told.ends(3).with("RL0143").says(&format!("next: {next}"));
+        assert!(messages(&inbox).is_empty(), "{line:?} left its message");
+    }
+    assert!(there_is(&agent, &agents), "the run goes on");
+    assert_eq!(calls(&bench, "ano"), 0);
+    bench.run(&["cancel"]).ends(0);
+    engine.ended().ends(143);
 }

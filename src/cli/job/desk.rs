@@ -205,6 +205,8 @@ impl Sent<'_> {
                 Failure::new(Code::StateUnwritable, message)
             })?;
             if let Some(answer) = answer {
+                // A damaged message was left to whoever sent it.
+                self.inbox.done(id);
                 return granted(answer);
             }
             if !lives()? {
@@ -221,6 +223,10 @@ impl Sent<'_> {
 
 fn granted(answer: Answer) -> Result<JobId, Failure> {
     match (answer.job, answer.refused) {
+        // What it asked for is the caller's to know, and whether it was done.
+        (_, Some(failure)) if failure.code == Code::MessageDamaged => {
+            Err(failure.next(["run-loop", "job", "list"]))
+        }
         (_, Some(failure)) => Err(failure),
         (Some(job), None) => Ok(job),
         (None, None) => Err(Failure::new(Code::Internal, "an answer that says nothing")),

@@ -74,7 +74,7 @@ pub(super) fn report(
     view: &JobView,
 ) -> Result<Option<Vec<u8>>, Failure> {
     match desk {
-        Desk::Inside(mailbox) => mailbox.outbox.report(view.job).map_err(|error| {
+        Desk::Inside(mailbox) => mailbox.outbox.report(view).map_err(|error| {
             let message = format!("the report of job {} cannot be read: {error}", view.job);
             Failure::new(Code::StateUnwritable, message)
         }),

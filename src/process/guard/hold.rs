@@ -14,6 +14,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
+use crate::domain::sealed::seal;
 use crate::domain::time::Timestamp;
 use crate::lock::Locked;
 use crate::process::capture::Capture;
@@ -24,7 +25,7 @@ use crate::process::guard::lineage::ProcessId;
 use crate::process::guard::mark::Held;
 use crate::process::guard::order::{ORDER_CAP, Order, Report};
 use crate::process::guard::outcome::{Exit, Outcome, StopReason, VERSION};
-use crate::process::guard::probe::{Holder, seal};
+use crate::process::guard::probe::Holder;
 use crate::process::guard::record::Record;
 use crate::process::guard::tree::{Pipes, Remains, Tree};
 use crate::process::guard::wishes::{Wish, Wishes};
@@ -267,7 +268,9 @@ impl Hold {
             stderr: self.err.finish(),
         };
         // The engine is told in any case; without the file a successor of it sees a lost job.
-        let written = seal(&outcome).and_then(|bytes| self.folder.write_outcome(&bytes));
+        let written = seal(&outcome)
+            .map_err(io::Error::from)
+            .and_then(|bytes| self.folder.write_outcome(&bytes));
         let outcome = Box::new(outcome);
         reports.send(&Report::Ended { outcome });
         drop(self.lock);

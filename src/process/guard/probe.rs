@@ -8,7 +8,7 @@ use rustix::process::getpid;
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
-use crate::domain::digest::Digest;
+use crate::domain::sealed::unseal;
 use crate::process::captured::CapturedFile;
 use crate::process::guard::files::{CaptureFolder, LOCK, OUTCOME, STDERR, STDOUT};
 use crate::process::guard::lineage::{ProcessId, Seen};
@@ -55,35 +55,14 @@ impl Holder {
     }
 }
 
-/// An outcome as it lies in its file.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Sealed {
-    outcome: Outcome,
-    /// Of the outcome as JSON: a flipped bit must not turn a failure into a success.
-    sha256: Digest,
-}
-
-/// An outcome as the bytes of its file.
-pub(crate) fn seal(outcome: &Outcome) -> io::Result<Vec<u8>> {
-    let sha256 = Digest::of(&serde_json::to_vec(outcome)?);
-    let outcome = outcome.clone();
-    Ok(serde_json::to_vec(&Sealed { outcome, sha256 })?)
-}
-
-fn unseal(bytes: &[u8]) -> Result<Outcome, String> {
-    let sealed: Sealed = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    let outcome = serde_json::to_vec(&sealed.outcome).map_err(|error| error.to_string())?;
-    if Digest::of(&outcome) != sealed.sha256 {
-        return Err("its checksum does not fit".to_owned());
+/// The outcome in the bytes of its file: a flipped bit does not turn a failure into a success.
+fn read(bytes: &[u8]) -> Result<Outcome, String> {
+    let outcome: Outcome = unseal(bytes)?;
+    if outcome.version == VERSION {
+        Ok(outcome)
+    } else {
+        Err(format!("its version {} is not known", outcome.version))
     }
-    if sealed.outcome.version != VERSION {
-        return Err(format!(
-            "its version {} is not known",
-            sealed.outcome.version
-        ));
-    }
-    Ok(sealed.outcome)
 }
 
 /// What is known of the attempt with this capture folder.
@@ -107,7 +86,7 @@ pub fn probe(capture_folder: &Path) -> io::Result<Probe> {
     let Some(bytes) = folder.read_whole(OUTCOME, CAP)? else {
         return Ok(Probe::Lost);
     };
-    let outcome = unseal(&bytes).map_err(|reason| {
+    let outcome = read(&bytes).map_err(|reason| {
         let path = capture_folder.join(OUTCOME);
         io::Error::other(format!("{} is damaged: {reason}", path.display()))
     })?;

@@ -56,7 +56,7 @@ impl Messages {
             } => {
                 let bytes = self.beside(state, place, |inbox| inbox.prompt(id))?;
                 if Digest::of(&bytes) != prompt.sha256 {
-                    return Err(refused("the prompt is not the one that the message names"));
+                    return Err(unlike("prompt"));
                 }
                 if bytes.iter().all(u8::is_ascii_whitespace) {
                     return Err(refused("the prompt is empty"));
@@ -113,7 +113,7 @@ impl Messages {
     ) -> Result<Stored, Failure> {
         let bytes = self.beside(state, place, |inbox| inbox.schema(id))?;
         if Digest::of(&bytes) != named.sha256 {
-            return Err(refused("the schema is not the one that the message names"));
+            return Err(unlike("schema"));
         }
         // Whoever sends a message may have skipped it.
         structured::check(&bytes).map_err(|reason| refused(&format!("the schema: {reason}")))?;
@@ -137,6 +137,12 @@ impl Messages {
         };
         read.map_err(|error| refused(&format!("what it comes with cannot be read: {error}")))
     }
+}
+
+/// What lies beside a message is not what it was sent with.
+fn unlike(what: &str) -> Failure {
+    let message = format!("the {what} is not the one that the message names");
+    Failure::new(Code::MessageDamaged, message).next(["run-loop", "job", "list"])
 }
 
 /// What is submitted, whoever is asked.

@@ -12,6 +12,7 @@ use crate::store::mailbox::{Answer, INBOX, OUTBOX};
 use crate::store::{Folder, Inbox, Outbox};
 
 impl Messages {
+    /// Answers a message, and takes it away.
     pub(super) fn answer(
         &self,
         state: &State,
@@ -19,23 +20,39 @@ impl Messages {
         message: MessageId,
         result: Result<JobId, Failure>,
     ) {
-        let answer = Answer::new(message, result);
-        let Some(run) = state.run.as_ref().map(|run| run.loop_id) else {
-            return;
-        };
-        // Who asked may be gone, with its folder: nobody reads the answer then.
-        match place {
-            None => {
-                drop(self.rim.outbox.answer(&answer));
-                self.rim.inbox.done(message);
-            }
-            Some(folder) => {
-                let outbox = self.folder_of(run, folder, OUTBOX).map(Outbox::in_folder);
-                drop(outbox.and_then(|outbox| outbox.answer(&answer)));
-                if let Ok(inbox) = self.folder_of(run, folder, INBOX) {
-                    Inbox::in_folder(inbox, run).done(message);
+        self.tell(state, place, message, result);
+        match (place, &state.run) {
+            (None, _) => self.rim.inbox.done(message),
+            (Some(folder), Some(run)) => {
+                if let Ok(inbox) = self.folder_of(run.loop_id, folder, INBOX) {
+                    Inbox::in_folder(inbox, run.loop_id).done(message);
                 }
             }
+            (Some(_), None) => {}
+        }
+    }
+
+    /// Tells whoever sent a message what came of it. They may be gone, with their folder: nobody reads
+    /// the answer then.
+    pub(super) fn tell(
+        &self,
+        state: &State,
+        place: Option<JobId>,
+        message: MessageId,
+        result: Result<JobId, Failure>,
+    ) {
+        let answer = Answer::new(message, result);
+        match (place, &state.run) {
+            (None, _) => drop(self.rim.outbox.answer(&answer)),
+            (Some(folder), Some(run)) => {
+                let outbox = self.folder_of(run.loop_id, folder, OUTBOX);
+                drop(
+                    outbox
+                        .map(Outbox::in_folder)
+                        .and_then(|outbox| outbox.answer(&answer)),
+                );
+            }
+            (Some(_), None) => {}
         }
     }
 

@@ -1,7 +1,9 @@
-//! Messages: a file is a message of this run under its own name, or it is damaged.
+//! Messages: a file is a message of this run under its own name, or it is damaged; as it is, and with a
+//! digest that fits whatever it says.
 
 use std::sync::OnceLock;
 
+use run_loop::domain::digest::Digest;
 use run_loop::domain::id::{LoopId, MessageId};
 use run_loop::domain::time::{Stamp, Timestamp};
 use run_loop::store::inbox::{Inbox, Message, Received, Request};
@@ -48,13 +50,17 @@ fn run(input: &[u8]) {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| tempfile::tempdir().expect("a folder"));
     let (id, run) = message();
-    std::fs::write(folder.path().join(format!("{id}.json")), input).expect("a file");
-    let inbox = Inbox::in_folder(Folder::open(folder.path()).expect("a folder"), run);
-    let received = inbox.read().expect("an inbox");
-    assert_eq!(received.len(), 1);
-    if let Received::Message(message) = &received[0] {
-        assert_eq!((message.id, message.run), (id, run));
-        let written = serde_json::to_vec(message).expect("a message");
-        assert_eq!(&serde_json::from_slice::<Message>(&written).expect("a message"), message);
+    let digest = Digest::of(input);
+    let fitting = [b"{\"content\":", input, b",\"sha256\":\"", digest.as_str().as_bytes(), b"\"}"].concat();
+    for (file, fits) in [(input, false), (&fitting, true)] {
+        std::fs::write(folder.path().join(format!("{id}.json")), file).expect("a file");
+        let inbox = Inbox::in_folder(Folder::open(folder.path()).expect("a folder"), run);
+        let received = inbox.read().expect("an inbox");
+        assert_eq!(received.len(), 1);
+        if let Received::Message(message) = &received[0] {
+            assert_eq!((message.id, message.run), (id, run));
+            let written = serde_json::to_vec(message).expect("a message");
+            assert!(!fits || written == input, "another message than the digest is of");
+        }
     }
 }
