@@ -35,7 +35,18 @@ pub(super) fn is_limited(outcome: &DispatchOutcome) -> bool {
 pub(super) fn closed_by(dispatch: &Dispatch, outcome: &DispatchOutcome) -> Option<Closed> {
     let error = |reason: String| Some(Closed::Error { reason });
     if !outcome.gone {
-        return error(LOST.to_owned());
+        // It may still write where the next attempt would work: nobody asks again by themselves.
+        let why = match &outcome.ended {
+            Ended::NotStarted { failure } => &failure.message,
+            Ended::Exited { .. }
+            | Ended::Failed { .. }
+            | Ended::Signalled { .. }
+            | Ended::TimedOut
+            | Ended::Lost
+            | Ended::Stopped
+            | Ended::Interrupted => "not all of it is proven gone, so it is not asked again",
+        };
+        return error(detail(&format!("{LOST}: {why}")));
     }
     if session::dispatch_is_lost(dispatch, outcome) {
         return None;

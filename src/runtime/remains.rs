@@ -1,13 +1,21 @@
 //! What attempts of a run left whose guards were killed: ended before anything that they could
 //! reach is used again.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::time::timeout;
 
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
-use crate::domain::id::LoopId;
+use crate::domain::id::{JobId, LoopId};
 use crate::process::guard::attach;
 use crate::process::guard::remains::{self, Left};
+use crate::runtime::rim::folders_in;
+
+/// How long a guard is waited for that was told to kill everything at once.
+const AT_ONCE: Duration = Duration::from_secs(2);
 
 /// Waits for the guards of a dead engine, and ends what is left of their jobs and of those whose
 /// guards died with it.
@@ -46,6 +54,36 @@ pub(crate) async fn ended(cache: &Path, run: LoopId) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The capture folder of a job or a dispatch, and those of its commands.
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub(crate) fn of_job(cache: &Path, run: LoopId, job: JobId) -> io::Result<Vec<PathBuf>> {
+    let capture = cache.join(format!("jobs/{run}/{job}.capture"));
+    let mut all = folders_in(&capture)?;
+    all.push(capture);
+    Ok(all)
+}
+
+/// Whether every process of a job or a dispatch is proven gone; what cannot be read proves nothing.
+pub(crate) fn is_gone(cache: &Path, run: LoopId, job: JobId) -> bool {
+    let is_gone = |folder: &PathBuf| remains::is_gone(folder).unwrap_or(false);
+    of_job(cache, run, job).is_ok_and(|all| all.iter().all(is_gone))
+}
+
+/// The same of one whose guard is just killing all of it.
+pub(crate) async fn is_gone_soon(cache: &Path, run: LoopId, job: JobId) -> bool {
+    let all_over = async {
+        for folder in of_job(cache, run, job).unwrap_or_default() {
+            // What cannot be read is looked at once more below.
+            drop(attach(&folder).await);
+        }
+    };
+    // Too late, or in time: the look tells.
+    drop(timeout(AT_ONCE, all_over).await);
+    is_gone(cache, run, job)
+}
+
 fn alive(folder: &Path, pids: &str, why: &str) -> Failure {
     let shown = folder.display();
     let who = if pids.is_empty() { "" } else { " " };
@@ -64,7 +102,7 @@ fn captures(cache: &Path, run: LoopId) -> Result<Vec<PathBuf>, Failure> {
     remains::captures(&jobs).map_err(|error| unreadable(&error))
 }
 
-fn unreadable(error: &std::io::Error) -> Failure {
+fn unreadable(error: &io::Error) -> Failure {
     let message = format!("what jobs of the run left cannot be read: {error}");
     Failure::new(Code::StateUnwritable, message)
 }

@@ -20,7 +20,7 @@ use crate::process::guard::attach;
 use crate::runtime::clock;
 use crate::runtime::drive::{Observer, take};
 use crate::runtime::remains;
-use crate::runtime::rim::{folders_in, remove_job_folders};
+use crate::runtime::rim::remove_job_folders;
 use crate::store::Journal;
 
 /// Records a dead engine's run as cancelled: waits until its guards have ended what ran, gives
@@ -140,7 +140,7 @@ async fn outcome(effect: Effect, run: LoopId, cache: &Path) -> Result<Outcome, F
             Outcome::Delegated {
                 outcome: DispatchOutcome {
                     ended: Ended::Interrupted,
-                    gone: true,
+                    gone: remains::is_gone(cache, run, dispatch.folder),
                     report: None,
                     spent: Spent::default(),
                     unusable: None,
@@ -171,16 +171,8 @@ async fn is_over(job: JobId, run: LoopId, cache: &Path) -> Result<(), Failure> {
         let message = format!("what job {job} left cannot be read: {error}");
         Failure::new(Code::StateUnwritable, message)
     };
-    for folder in captures(cache, run, job).map_err(failed)? {
+    for folder in remains::of_job(cache, run, job).map_err(failed)? {
         attach(&folder).await.map_err(failed)?;
     }
     Ok(())
-}
-
-/// The capture folder of a job, and those of its commands.
-fn captures(cache: &Path, run: LoopId, job: JobId) -> std::io::Result<Vec<std::path::PathBuf>> {
-    let capture = cache.join(format!("jobs/{run}/{job}.capture"));
-    let mut all = folders_in(&capture)?;
-    all.push(capture);
-    Ok(all)
 }

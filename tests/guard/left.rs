@@ -163,6 +163,34 @@ async fn a_record_never_names_a_stranger() {
     stranger.wait().unwrap();
 }
 
+/// Nothing of before the machine was started anew lives; whoever is not found in the same life of it may.
+#[tokio::test]
+async fn who_is_not_found_is_not_proven_gone() {
+    let bench = Bench::new();
+    assert!(is_gone(&bench.capture()).unwrap(), "nothing was started");
+    let (guard, ready) = (bench.point("guard"), bench.point("ready"));
+    let engine = Engine::start(
+        &bench,
+        "echo $PPID > guard; echo $$ > ready; while :; do sleep 1000; done",
+    );
+    let guard = guard.reached();
+    ready.reached();
+    assert!(!is_gone(&bench.capture()).unwrap(), "it runs");
+    kill_both(engine, &guard, &bench).await;
+    assert_eq!(end(&bench.capture()).await.unwrap(), Left::Nobody);
+    assert!(!is_gone(&bench.capture()).unwrap(), "its guard was killed");
+    let record = bench.capture().join("lineage");
+    let text = std::fs::read_to_string(&record).unwrap();
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let earlier = "00000000-0000-4000-8000-000000000000";
+    let head = text.lines().next().unwrap().replace(boot.trim(), earlier);
+    std::fs::write(&record, format!("{head}\n")).unwrap();
+    // A name that every machine has tells none from another.
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let named = !["", "(none)", "localhost"].contains(&host.trim());
+    assert_eq!(is_gone(&bench.capture()).unwrap(), named);
+}
+
 /// Nothing is ended that this very process descends from, and it is not said that nobody is left.
 #[tokio::test]
 async fn a_command_does_not_end_what_it_runs_in() {

@@ -17,7 +17,7 @@ fn submits(bench: &Bench) -> Engine {
     std::fs::write(&file, "Do it.\n").unwrap();
     let file = file.to_str().unwrap();
     let line = ["job", "submit", "--agent", "helper", "--prompt-file", file];
-    Engine::start_with(bench, &line)
+    Engine::start_with(bench, &[&line[..], &["--format", "ndjson"]].concat())
 }
 
 /// A finished report is never bought again (design, section 9): the agent ends while its engine stands
@@ -98,4 +98,109 @@ fn a_job_that_was_cut_short_is_asked_again() {
     for agent in processes(&bench, "helper") {
         assert!(!there_is(&agent, &bench.repo.beside("agents")));
     }
+}
+
+/// What became of the dispatches, as the journal tells it: whether each is proven gone.
+fn gone(bench: &Bench) -> Vec<bool> {
+    let log = bench.run(&["log", "--format", "ndjson"]);
+    let lines = log.ends(0).stdout.lines();
+    let events = lines.map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let ended = events.filter(|line| line["event"]["kind"] == "delegate_ended");
+    ended
+        .map(|line| line["event"]["gone"].as_bool().unwrap())
+        .collect()
+}
+
+/// A bench whose helper tells who guards it and never ends; with its engine under way, and the guard.
+fn guarded() -> (Bench, Engine, String) {
+    let bench = Bench::new();
+    let guard = Point::new(&bench.repo.beside("agents"), "guard");
+    let helper = ScriptedAgent::with_script(format!(
+        "trap '' TERM; cat > /dev/null; echo $PPID > {}; forever",
+        guard.path().display()
+    ));
+    let helper = counted(&bench, "helper", &helper);
+    let bench = bench.spare("helper", &helper, "").ready();
+    let engine = submits(&bench);
+    let guard = guard.reached();
+    (bench, engine, guard)
+}
+
+fn signal(signal: &str, pid: &str) {
+    let mut kill = std::process::Command::new("kill");
+    assert!(kill.args([signal, "--", pid]).status().unwrap().success());
+}
+
+/// M-151: the guard was killed with its engine, so nobody knows what of the job still runs, although
+/// nobody is found. That it is gone is not said; it is not asked again where it may still write, and
+/// the next command is named. Whoever cancels it says no more.
+#[test]
+fn a_job_that_is_not_proven_gone_is_not_asked_again() {
+    for command in ["resume", "cancel"] {
+        let (bench, engine, guard) = guarded();
+        engine.signal("STOP");
+        signal("-KILL", &guard);
+        engine.kill();
+        let ran = bench.run(&[command]);
+        if command == "resume" {
+            ran.ends(6).with("RL0507").says("end_not_seen");
+            assert_eq!(ran.next()[..3], ["run-loop", "job", "submit"]);
+        } else {
+            ran.ends(0);
+        }
+        assert_eq!(gone(&bench), [false], "{command}");
+        assert_eq!(calls(&bench, "helper"), 1, "{command}");
+    }
+}
+
+/// A second signal kills at once; that all of it is gone is said where its guard saw it, and not where
+/// the guard stood still.
+#[test]
+fn what_is_killed_at_once_is_gone_when_that_is_seen() {
+    for stands_still in [false, true] {
+        let (bench, mut engine, guard) = guarded();
+        // It ends nothing by being asked.
+        signal("-STOP", &guard);
+        engine.signal("TERM");
+        engine.line_with(&["stop_requested"]);
+        if !stands_still {
+            signal("-CONT", &guard);
+        }
+        engine.signal("TERM");
+        engine.ended().ends(143);
+        assert_eq!(gone(&bench), [!stands_still]);
+        if stands_still {
+            signal("-CONT", &guard);
+        }
+    }
+}
+
+/// A reviewer's helper whose guard was killed may still write to the reviewer's tree: that tree is handed
+/// to nobody any more.
+#[test]
+fn a_tree_in_which_a_job_was_lost_is_not_handed_on() {
+    let bench = Bench::new();
+    let trees = bench.repo.beside("trees");
+    let delegates = ScriptedAgent::with_script(format!(
+        "read_prompt; echo 'Count.' > \"$TMPDIR/prompt\"; RL={}; \
+         id=$(\"$RL\" job submit --agent helper --prompt-file \"$TMPDIR/prompt\") || exit 9; \
+         \"$RL\" job wait \"$id\" >&2; echo 'VERDICT: PASS' | deliver",
+        env!("CARGO_BIN_EXE_run-loop")
+    ));
+    let turns = [delegates, ScriptedAgent::passing()];
+    let reader = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns).after(&format!(
+        "stat -c %i \"$RUN_LOOP_JOB_TREE\" >> '{}'",
+        trees.display()
+    ));
+    let helper = ScriptedAgent::with_script("cat > /dev/null; kill -KILL $PPID; forever");
+    let bench = bench
+        .reviewer("ann", &reader)
+        .spare("helper", &helper, "")
+        .ready();
+    let ran = bench.review();
+    ran.ends(0).says("not all of it is proven gone");
+    assert_eq!(gone(&bench), [false]);
+    let trees = std::fs::read_to_string(trees).unwrap();
+    let trees: Vec<&str> = trees.lines().collect();
+    assert!(trees.len() == 2 && trees[0] != trees[1], "{trees:?}");
 }

@@ -10,7 +10,7 @@ use crate::cli::environment::Environment;
 use crate::cli::job::desk::Desk;
 use crate::cli::job::show;
 use crate::domain::code::Code;
-use crate::domain::delegation::{NOT_STARTED, WAIT_GRACE, WALL_CLOCK_TIMEOUT};
+use crate::domain::delegation::{LOST, NOT_STARTED, WAIT_GRACE, WALL_CLOCK_TIMEOUT};
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::id::JobId;
@@ -59,15 +59,38 @@ pub(super) fn run(
         view = desk.view(environment, job)?;
     }
     show::told(desk, environment, &view, format)?;
-    ended(&view).map_or(Ok(Exit::Approved), Err)
+    match ended(&view) {
+        None => Ok(Exit::Approved),
+        // While its run goes on, whoever knows that nothing of it is left may ask for it again.
+        Some(failure) if is_lost(&view) && goes_on(desk, environment, &view)? => {
+            Err(failure.next(["run-loop", "job", "redispatch", &job.to_string()]))
+        }
+        Some(failure) => Err(failure),
+    }
+}
+
+/// Whether nobody saw the job end.
+fn is_lost(view: &JobView) -> bool {
+    kind(view) == LOST
+}
+
+fn goes_on(desk: &mut Desk, environment: &Environment, view: &JobView) -> Result<bool, Failure> {
+    match desk {
+        Desk::Inside(_) => Ok(true),
+        Desk::Outside { .. } => desk.registry(environment)?.is_driven(view.run),
+    }
+}
+
+/// The kind of what a job ended with: the first word of its reason.
+fn kind(view: &JobView) -> &str {
+    let first = view.detail.split_ascii_whitespace().next();
+    first.unwrap_or_default().trim_end_matches(':')
 }
 
 /// Why a job that is over did not complete; `None` when it did.
 pub(super) fn ended(view: &JobView) -> Option<Failure> {
     let job = view.job;
-    let first = view.detail.split_ascii_whitespace().next();
-    let kind = first.unwrap_or_default().trim_end_matches(':');
-    let code = match (view.status.as_str(), kind) {
+    let code = match (view.status.as_str(), kind(view)) {
         ("completed", _) => return None,
         ("cancelled", _) => Code::Cancelled,
         (_, WALL_CLOCK_TIMEOUT) => Code::JobTimedOut,

@@ -1,7 +1,9 @@
 //! What is due for delegated jobs: they are dispatched, and ended with the job that asked.
 
 use crate::domain::code::Code;
-use crate::domain::delegation::{Closed, Dispatch, NOT_STARTED, PARENT_ENDED, WALL_CLOCK_TIMEOUT};
+use crate::domain::delegation::{
+    Closed, Dispatch, LOST, NOT_STARTED, PARENT_ENDED, WALL_CLOCK_TIMEOUT,
+};
 use crate::domain::effect::Effect;
 use crate::domain::end::End;
 use crate::domain::event::Event;
@@ -99,14 +101,6 @@ pub(super) fn single(state: &State, run: &RunSpec) -> Option<Event> {
         .values()
         .min_by_key(|record| record.submitted_at)?;
     let job = first.id;
-    let failure = |code, message: String| End::Failed {
-        failure: Failure::new(code, message).next([
-            "run-loop".to_owned(),
-            "job".to_owned(),
-            "show".to_owned(),
-            job.to_string(),
-        ]),
-    };
     let end = match first.closed.as_ref()? {
         Closed::Completed { .. } => End::Completed { job },
         closed @ Closed::Error { reason } => {
@@ -115,7 +109,14 @@ pub(super) fn single(state: &State, run: &RunSpec) -> Option<Event> {
                 NOT_STARTED => (Code::JobNotStarted, "could not be started"),
                 _ => (Code::JobFailed, "failed"),
             };
-            failure(code, format!("job {job} {what}: {reason}"))
+            let failure = Failure::new(code, format!("job {job} {what}: {reason}"));
+            // Nothing more can be seen of a job whose end nobody saw.
+            let failure = if closed.kind() == LOST {
+                failure.next(run.command.clone())
+            } else {
+                failure.next(["run-loop", "job", "show", &job.to_string()])
+            };
+            End::Failed { failure }
         }
         Closed::Cancelled { reason } => End::Failed {
             failure: Failure::new(

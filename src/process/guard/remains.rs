@@ -13,7 +13,7 @@ use std::time::Duration;
 use rustix::process::{Signal, getpid};
 use tokio::time::{Instant, sleep};
 
-use crate::process::guard::files::{CaptureFolder, MARK};
+use crate::process::guard::files::CaptureFolder;
 use crate::process::guard::lineage::{Lineage, ProcessId, Root, Seen, everybody};
 use crate::process::guard::mark::Mark;
 use crate::process::guard::probe::{Probe, probe};
@@ -77,16 +77,24 @@ pub async fn end(capture_folder: &Path) -> io::Result<Left> {
     }
 }
 
-/// Whether everything of the attempt is proven gone: its guard said so, or nothing was started.
+/// Whether everything of the attempt is proven gone: its guard said so, nothing was started, or the
+/// machine was started anew since. That nobody is found is no proof.
 ///
 /// # Errors
 /// As [`left`]; also when the outcome is damaged.
 pub fn is_gone(capture_folder: &Path) -> io::Result<bool> {
-    Ok(match probe(capture_folder)? {
-        Probe::Running { .. } => false,
-        Probe::Ended(outcome) => outcome.gone,
-        Probe::Lost => fs_err::symlink_metadata(capture_folder.join(MARK)).is_err(),
-    })
+    let is_ended = match probe(capture_folder)? {
+        Probe::Running { .. } => return Ok(false),
+        Probe::Ended(outcome) if outcome.gone => return Ok(true),
+        Probe::Ended(_) => true,
+        Probe::Lost => false,
+    };
+    let folder = match CaptureFolder::open(capture_folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        folder => folder?,
+    };
+    let is_begun = is_ended || Mark::find(&folder)?.is_some();
+    Ok(!is_begun || record::read(&folder, &Where::here()) == Read::Before)
 }
 
 /// The capture folders in the folder of a run's jobs: `<job>.capture/`, and those of commands one

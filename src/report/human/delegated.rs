@@ -107,7 +107,7 @@ fn over(job: JobId, ended: &str, gone: bool, problem: Option<&str>) -> String {
     let left = if gone {
         ""
     } else {
-        ", not everything of it is gone"
+        ", not all of it is proven gone"
     };
     let problem = problem.map_or_else(String::new, |problem| format!(", {}", text::line(problem)));
     format!("job {job} ended: {}{left}{problem}", text::line(ended))

@@ -24,6 +24,7 @@ use crate::process::supervise::Lasted;
 use crate::runtime::clock;
 use crate::runtime::perform::job::continued;
 use crate::runtime::perform::{in_thread, remains_ended, run_of};
+use crate::runtime::remains;
 use crate::runtime::rim::Rim;
 use crate::store::mailbox::Card;
 
@@ -48,9 +49,17 @@ pub(super) async fn perform(
                 run(rim, state, dispatch, run_left, stop).await
             }
         } => done.unwrap_or_else(Dispatched::not_started),
-        // A second signal: what runs is dropped, which kills everything of it.
-        () = kill.cancelled() => Dispatched::empty(Ended::Interrupted),
+        // A second signal: what runs is dropped, and its guard kills everything of it.
+        () = kill.cancelled() => dropped(rim, state, dispatch).await,
     };
+    if !done.gone
+        && let Some((slot, _)) = state
+            .trees
+            .iter()
+            .find(|(_, it)| it.path == dispatch.directory)
+    {
+        rim.trees.distrust(slot);
+    }
     if done.ended == Ended::Stopped && asked_to_stop.is_cancelled() {
         // Not the agent's failure and not its guard's.
         done.ended = Ended::Interrupted;
@@ -289,21 +298,40 @@ async fn take_over(rim: &Rim, state: &State, dispatch: &Dispatch) -> Result<Disp
     };
     let found = JobFolder::find(&rim.cache, run.loop_id, dispatch.folder).map_err(unreadable)?;
     let agent = &record.submission.agent;
+    let environment = &rim.environment;
     let taken = match (found, &agent.kind) {
-        (None, _) => None,
+        (None, _) => Ok(None),
         (Some(folder), AgentKind::Command(program)) => {
-            command::taken_over(program, &folder, &rim.environment)
-                .await
-                .map_err(unreadable)?
+            command::taken_over(program, &folder, environment).await
         }
         (Some(folder), AgentKind::Profile(program)) => {
             let before = record.used_before(dispatch);
             let continues = continued(&dispatch.session, before.as_ref());
-            profile::taken_over(program, &folder, &rim.environment, continues)
-                .await
-                .map_err(unreadable)?
+            profile::taken_over(program, &folder, environment, continues).await
         }
         (Some(_), AgentKind::Checks | AgentKind::Human) => return Err(unfit(agent)),
     };
-    Ok(taken.unwrap_or_else(|| Dispatched::empty(Ended::Interrupted)))
+    let ended = match taken.map_err(unreadable) {
+        Ok(Some(taken)) => return Ok(taken),
+        Ok(None) => Ended::Interrupted,
+        Err(failure) => Ended::NotStarted { failure },
+    };
+    // Its guard was killed, or what it wrote is damaged: nobody says that all of it is gone.
+    let gone = remains::is_gone(&rim.cache, run.loop_id, dispatch.folder);
+    Ok(Dispatched {
+        gone,
+        ..Dispatched::empty(ended)
+    })
+}
+
+/// A dispatch that nobody listens to any more.
+async fn dropped(rim: &Rim, state: &State, dispatch: &Dispatch) -> Dispatched {
+    let gone = match run_of(state) {
+        Ok(run) => remains::is_gone_soon(&rim.cache, run.loop_id, dispatch.folder).await,
+        Err(_) => false,
+    };
+    Dispatched {
+        gone,
+        ..Dispatched::empty(Ended::Interrupted)
+    }
 }

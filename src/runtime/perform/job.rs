@@ -20,10 +20,11 @@ use crate::domain::job::{Ended, Job, JobOutcome, Reading, Role, Stored};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::spent::Spent;
 use crate::engine::State;
-use crate::process::guard::{attach, remains};
+use crate::process::guard::attach;
 use crate::process::supervise::Lasted;
 use crate::runtime::clock;
 use crate::runtime::perform::{remains_ended, run_of};
+use crate::runtime::remains;
 use crate::runtime::rim::Rim;
 use crate::store::mailbox::Card;
 
@@ -96,7 +97,11 @@ pub(super) async fn perform(
         // Not the agent's failure and not its guard's: the run stopped.
         answer.ended = Ended::Interrupted;
     }
-    if !is_gone(rim, state, job) {
+    if state
+        .run
+        .as_ref()
+        .is_some_and(|run| !remains::is_gone(&rim.cache, run.loop_id, job.id))
+    {
         rim.trees.distrust(&job.slot);
     }
     let (ended, report, reading) = match answer.report {
@@ -125,18 +130,6 @@ pub(super) async fn perform(
         started_at,
         ended_at,
     }
-}
-
-/// Whether every process of the job is proven gone.
-fn is_gone(rim: &Rim, state: &State, job: &Job) -> bool {
-    let Some(run) = state.run.as_ref().map(|run| run.loop_id) else {
-        return true;
-    };
-    let capture = rim.capture_folder(run, job.id);
-    rim.scratch_folders(run, job.id).is_ok_and(|commands| {
-        let mut all = commands.iter().chain([&capture]);
-        all.all(|folder| remains::is_gone(folder).unwrap_or(false))
-    })
 }
 
 fn assign<'a>(
