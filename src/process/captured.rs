@@ -140,7 +140,9 @@ mod tests {
     fn read_back(cap: usize, pieces: &[u8], change: impl FnOnce(&Path)) -> CapturedFile {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
-        let mut capture = Capture::new(fs_err::File::create(&path).unwrap(), cap);
+        let mut options = fs_err::OpenOptions::new();
+        let file = options.read(true).write(true).create_new(true).open(&path);
+        let mut capture = Capture::new(file.unwrap(), cap);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();

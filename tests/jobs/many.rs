@@ -23,6 +23,11 @@ fn kib(pid: u32, name: &str) -> u64 {
         .lines()
         .find_map(|line| line.strip_prefix(name))
         .unwrap();
+    figure(line)
+}
+
+/// The number in a line.
+fn figure(line: &str) -> u64 {
     let digits: String = line.chars().filter(char::is_ascii_digit).collect();
     digits.parse().unwrap()
 }
@@ -146,24 +151,44 @@ fn eight_agents_that_print_100_mb_each_cost_the_engine_no_memory() {
     );
 }
 
+/// What each guard held at most once its agent had flooded. The first line is the reviewer's own guard,
+/// which has held nothing by then.
+fn guards_hold_nothing(told: &Path) {
+    let told = std::fs::read_to_string(told).unwrap();
+    let held: Vec<u64> = told.lines().map(figure).collect();
+    assert_eq!(held.len(), 1 + JOBS);
+    for guard in &held[1..] {
+        let idle = held[0];
+        assert!(
+            *guard < idle + 2 * 1024,
+            "{guard} KiB of a guard, {idle} KiB idle"
+        );
+    }
+}
+
 /// M-010: nobody is refused since an agent is busy: each job is a process of its own.
-/// Issue 4: what 50 concurrent jobs print costs no memory, and nothing of it is lost silently; each costs
-/// at most four durable commits, counted in the journal's own log.
+/// Issue 4: what 50 concurrent jobs print costs no memory, neither the engine's nor their guards', and
+/// nothing of it is lost silently; each costs at most four durable commits, counted in the journal's own
+/// log.
 #[test]
 fn fifty_flooding_jobs_are_held_in_flat_memory() {
     let bench = Bench::new();
     let folder = bench.repo.beside("tmp");
     let (begin, done) = (Point::new(&folder, "begin"), Point::new(&folder, "done"));
+    let guards = folder.join("guards");
     let helper = ScriptedAgent::with_script(format!(
-        "cat > /dev/null; head -c {FLOOD} /dev/zero | tr '\\0' y >&2; echo report"
+        "cat > /dev/null; head -c {FLOOD} /dev/zero | tr '\\0' y >&2; \
+         grep VmHWM: /proc/$PPID/status >> '{}'; echo report",
+        guards.display()
     ));
     let reader = ScriptedAgent::with_script(format!(
-        "read_prompt\nRL={}\nread -r go < '{begin}'\necho x > \"$TMPDIR/prompt\"\n\
+        "read_prompt\nRL={}\ngrep VmHWM: /proc/$PPID/status > '{guards}'\nread -r go < '{begin}'\necho x > \"$TMPDIR/prompt\"\n\
          for i in $(seq {JOBS}); do \"$RL\" job submit --agent helper --prompt-file \
          \"$TMPDIR/prompt\" > \"$TMPDIR/id.$i\" & done\nwait\n\
          for id in \"$TMPDIR\"/id.*; do \"$RL\" job wait \"$(cat \"$id\")\" >/dev/null || {{ echo failed > '{done}'; exit 7; }}; done\n\
          echo done > '{done}'; read -r go < '{begin}'\nverdict PASS '[]'",
         env!("CARGO_BIN_EXE_run-loop"),
+        guards = guards.display(),
         begin = begin.path().display(),
         done = done.path().display(),
     ));
@@ -211,6 +236,7 @@ fn fifty_flooding_jobs_are_held_in_flat_memory() {
         peak < idle + 40 * 1024,
         "{peak} KiB at the peak, {idle} KiB before the jobs"
     );
+    guards_hold_nothing(&guards);
     begin.release();
     let ran = Ran::of(&child.wait_with_output().unwrap());
     ran.ends(0);

@@ -271,6 +271,38 @@ async fn a_flood_is_cut_with_a_mark_and_costs_no_memory() {
     assert!(grown < 40 << 20, "memory grew by {grown} bytes");
 }
 
+/// Issue 4: the guard holds no more of a flood than a buffer, and what is kept are the first and the
+/// last bytes in their order.
+#[tokio::test]
+async fn a_guard_holds_nothing_of_a_flood() {
+    let bench = Bench::new();
+    let done = bench
+        .run(
+            "grep VmHWM: /proc/$PPID/status > before; seq 3000000 | tee /dev/stderr; \
+             grep VmHWM: /proc/$PPID/status > after",
+        )
+        .await;
+    assert_eq!(done.ended, Ended::Exited { code: 0 });
+    let held = |name: &str| -> u64 {
+        let line = std::fs::read_to_string(bench.path().join(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    let (before, after) = (held("before"), held("after"));
+    assert!(
+        after < before + 1024,
+        "{before} KiB before the flood, {after} KiB after it"
+    );
+    let numbers: Vec<String> = (1..=3_000_000_u32).map(|n| n.to_string()).collect();
+    let printed = numbers.join("\n") + "\n";
+    let (half, cut) = (4 << 20, printed.len() - (8 << 20));
+    let (head, tail) = (&printed[..half], &printed[half + cut..]);
+    let expected = format!("{head}\n[run-loop: {cut} bytes cut]\n{tail}");
+    for channel in [&done.stdout, &done.stderr] {
+        assert!(std::fs::read_to_string(&channel.path).unwrap() == expected);
+        assert_eq!(channel.broken, None);
+    }
+}
+
 /// The most memory this process ever had, in bytes.
 fn peak_memory() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();

@@ -60,14 +60,10 @@ impl CaptureFolder {
         })
     }
 
-    /// Makes a file, which must not exist.
+    /// Makes a file to be written and read, which must not exist.
     pub(crate) fn create(&self, name: &str) -> io::Result<fs_err::File> {
-        let path = self.path.join(name);
-        let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = openat(&self.descriptor, name, flags, Mode::RUSR | Mode::WUSR)
-            .map_err(|errno| at("made", &path, errno))?;
-        Ok(fs_err::File::from_parts(file.into(), path))
+        let file = self.create_empty(name)?;
+        Ok(fs_err::File::from_parts(file.into(), self.path.join(name)))
     }
     /// Makes an empty file to be locked, which must not exist. Some file systems lock only what is
     /// open both ways.
