@@ -73,8 +73,23 @@ fn one_run(request: &Request<'_>, folders: &Folders, known: &Known, run: LoopId)
     let Some(state) = known.state_of(run) else {
         return kept("no repository that is known here has this run");
     };
-    let dead = match judge(state, run, request.cache_root, Held::No) {
+    let judged = || judge(state, run, request.cache_root, Held::No);
+    let standing = match judged() {
+        // They do so by themselves, since their engine is dead: that takes seconds.
+        Standing::Guarded if !request.dry_run => {
+            match processes::guards_end(request.cache_root, run) {
+                Ok(()) => judged(),
+                Err(why) => return kept(&why),
+            }
+        }
+        other @ (Standing::Dead(_)
+        | Standing::Guarded
+        | Standing::InUse(_)
+        | Standing::Unknown(_)) => other,
+    };
+    let dead = match standing {
         Standing::Dead(dead) => dead,
+        Standing::Guarded => return kept("a guard still ends one of its jobs"),
         Standing::InUse(why) | Standing::Unknown(why) => return kept(&why),
     };
     if request.dry_run {
@@ -94,7 +109,7 @@ fn one_run(request: &Request<'_>, folders: &Folders, known: &Known, run: LoopId)
                 folders.remains(state, run, &dead, false)
             })
         }
-        Standing::Dead(_) | Standing::InUse(_) | Standing::Unknown(_) => {
+        Standing::Dead(_) | Standing::Guarded | Standing::InUse(_) | Standing::Unknown(_) => {
             kept("it changed while it was looked at")
         }
     }

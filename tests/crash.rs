@@ -16,7 +16,13 @@ mod support;
 mod alive;
 #[path = "crash/kill.rs"]
 mod kill;
+#[path = "crash/ledger.rs"]
+mod ledger;
+#[path = "crash/processes.rs"]
+mod processes;
 #[path = "crash/promotion.rs"]
 mod promotion;
 #[path = "crash/scenario.rs"]
 mod scenario;
+#[path = "crash/truth.rs"]
+mod truth;

@@ -1,10 +1,32 @@
 //! Processes of a dead run's jobs, whose guards were killed as well.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
 
 use crate::cleanup::item::{Item, What};
 use crate::domain::id::LoopId;
+use crate::process::guard::attach;
 use crate::process::guard::remains::{self, Left};
+
+/// How long guards are waited for: they give a job 5 s of grace, and try for half a minute.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Waits until no guard of a dead engine lives, which ends its job by itself; not for ever.
+pub(super) fn guards_end(cache_root: &Path, run: LoopId) -> Result<(), String> {
+    let folders = captures(cache_root, run)?;
+    let over = async {
+        for folder in folders {
+            // An outcome that is damaged is no guard that lives.
+            drop(attach(&folder).await);
+        }
+    };
+    // Those who live on then are found by the next look.
+    drop(runtime()?.block_on(async { timeout(PATIENCE, over).await }));
+    Ok(())
+}
 
 /// Who would be ended: one item for each attempt that left somebody.
 pub(super) fn left(cache_root: &Path, run: LoopId) -> Result<Vec<Item>, String> {
@@ -26,10 +48,7 @@ pub(super) fn left(cache_root: &Path, run: LoopId) -> Result<Vec<Item>, String> 
 /// Ends them; one item for each attempt that had left somebody.
 pub(super) fn end(cache_root: &Path, run: LoopId) -> Result<Vec<Item>, String> {
     let failed = |error: std::io::Error| error.to_string();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .map_err(failed)?;
+    let runtime = runtime()?;
     let mut items = Vec::new();
     for folder in captures(cache_root, run)? {
         let before = remains::left(&folder).map_err(failed)?;
@@ -56,6 +75,12 @@ pub(super) fn end(cache_root: &Path, run: LoopId) -> Result<Vec<Item>, String> {
         });
     }
     Ok(items)
+}
+
+fn runtime() -> Result<Runtime, String> {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let built = builder.enable_time().build();
+    built.map_err(|error| error.to_string())
 }
 
 fn captures(cache_root: &Path, run: LoopId) -> Result<Vec<PathBuf>, String> {

@@ -19,6 +19,8 @@ use crate::store::{Entry, Journal, StateFolder};
 pub(crate) enum Standing {
     /// Nobody drives it, and nobody can.
     Dead(Box<Dead>),
+    /// Nobody does, but guards still end its jobs.
+    Guarded,
     /// Somebody does.
     InUse(String),
     /// It cannot be told.
@@ -97,7 +99,7 @@ fn judged(
     }
     guards(&cache_root.join("jobs").join(run.to_string())).map(|running| {
         if running {
-            Standing::InUse("a guard still ends one of its jobs".to_owned())
+            Standing::Guarded
         } else {
             Standing::Dead(Box::new(dead))
         }

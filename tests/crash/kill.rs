@@ -1,9 +1,8 @@
 //! SIGKILL at the N-th event and a while after it.
 
-use std::time::{Duration, Instant};
-
 use crate::scenario::Scenario;
-use crate::support::crash::{Engine, processes, there_is, until};
+use crate::support::crash::Engine;
+use crate::truth::{Stands, stands};
 
 /// A small generator of numbers from a seed.
 struct Dice(u64);
@@ -22,78 +21,62 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// A while that is not slept away: the kill is to hit whatever happens then.
-fn wait(micros: u64) {
-    let start = Instant::now();
-    while start.elapsed() < Duration::from_micros(micros) {
-        std::hint::spin_loop();
-    }
-}
-
-/// Runs until the `point`-th line and some time after it, and kills the engine; what it printed.
-fn killed(mut engine: Engine, point: usize, micros: u64) -> Vec<String> {
-    while engine.seen.len() < point && engine.next() {}
-    wait(micros);
-    engine.kill()
-}
-
 /// One round: up to three kills of the run and of those that take it up, then to the end.
 fn round(scenario: &Scenario, kills: u64, dice: &mut Dice, why: &str) {
     let bench = &scenario.bench;
-    let mut seen = killed(
+    let mut seen = scenario.killed(
         scenario.start(),
         usize::try_from(dice.below(scenario.events)).unwrap(),
         dice.below(20_000),
     );
     scenario.after_the_kill(&seen, why);
     for _ in 1..kills {
-        let settled = scenario.settled_calls(&seen);
         let engine = Engine::start_with(bench, &["resume", "--format", "ndjson"]);
-        let more = killed(
+        let more = scenario.killed(
             engine,
             usize::try_from(dice.below(scenario.events * 3 / 5)).unwrap(),
             dice.below(20_000),
         );
         seen.extend(more);
         scenario.after_the_kill(&seen, why);
-        scenario.nothing_bought_again(settled, why);
     }
-    to_the_end(scenario, &seen, why);
+    to_the_end(scenario, why);
 }
 
 /// Takes a killed run up, to its end.
-fn to_the_end(scenario: &Scenario, seen: &[String], why: &str) {
-    let settled = scenario.settled_calls(seen);
-    let mut resumed = scenario.bench.run(&["resume"]);
+fn to_the_end(scenario: &Scenario, why: &str) {
+    let stood = stands(&scenario.bench);
+    let resume = || {
+        let resumed = scenario.bench.run(&["resume"]);
+        scenario.nobody_lives(&format!(
+            "{why}, resumed: {:?} {}",
+            resumed.code, resumed.stderr
+        ));
+        resumed
+    };
+    let mut resumed = resume();
     while resumed.code == Some(75) {
-        resumed = scenario.bench.run(&["resume"]);
+        resumed = resume();
     }
-    match resumed.code {
-        // It had ended before the kill, as it must, or had not begun.
-        Some(3) if resumed.stderr.contains("RL0140") => {
-            assert_eq!(scenario.recorded_exit(), Some(scenario.exit), "{why}");
-        }
-        Some(2) if resumed.stderr.contains("RL0018") => {}
-        Some(6) if resumed.stderr.contains("never began") => {}
-        code => assert_eq!(
-            code,
-            Some(scenario.exit),
-            "{why}\n{}\n{}",
-            resumed.stdout,
-            resumed.stderr
-        ),
-    }
-    scenario.nothing_bought_again(settled, why);
     let why = &format!("{why}, resumed: {:?} {}", resumed.code, resumed.stderr);
-    scenario.at_the_end(why);
-    // The next run is not blocked by anything that the dead ones left.
-    if resumed.code != Some(scenario.exit) {
+    let (code, reason) = match stood {
+        Stands::Ended => (3, "RL0140"),
+        Stands::Nowhere if resumed.code == Some(2) => (2, "RL0018"),
+        Stands::Nowhere => (6, "never began"),
+        Stands::Open | Stands::Aside => (scenario.exit, ""),
+    };
+    assert_eq!(resumed.code, Some(code), "{why}\n{}", resumed.stdout);
+    assert!(resumed.stderr.contains(reason), "{why}");
+    if stood == Stands::Nowhere {
+        // Nothing of it is in the way of a new one.
         let mut again = scenario.run();
         while again.code == Some(75) {
-            again = scenario.bench.run(&["resume"]);
+            again = resume();
         }
         again.ends(scenario.exit);
     }
+    scenario.nobody_lives(why);
+    scenario.at_the_end(true, why);
     if scenario.exit == 0 {
         scenario.gate().ends(0);
     }
@@ -177,26 +160,19 @@ fn a_killed_run_is_cleaned_up_and_goes_on() {
         let bench = &scenario.bench;
         let why = format!("clean-up of {which}, RUN_LOOP_CRASH_SEED={seed}");
         let point = usize::try_from(1 + dice.below(scenario.events)).unwrap();
-        let seen = killed(scenario.start(), point, dice.below(20_000));
+        let seen = scenario.killed(scenario.start(), point, dice.below(20_000));
         scenario.after_the_kill(&seen, &why);
-        // As long as a guard lives the run is in use.
-        until(&format!("{why}: nothing is left"), || {
-            bench.run(&["cleanup"]).ends(0);
-            let left = bench.left_in_cache(&["trees", "evidence"]);
-            // What a step of work is compared with cannot be made again.
-            let needed = |path: &String| {
-                let kind = path.rsplit_once('.').map(|(_, kind)| kind);
-                matches!(kind, Some("branches" | "unheld" | "staged"))
-            };
-            left.iter().all(needed)
-        });
-        let folder = bench.repo.beside("agents");
-        for name in scenario.agents {
-            for pid in processes(bench, name) {
-                assert!(!there_is(&pid, &folder), "{why}: {name} lives");
-            }
-        }
-        to_the_end(&scenario, &seen, &why);
+        let cleaned = bench.run(&["cleanup"]);
+        scenario.nobody_lives(&format!("{why}: {cleaned:?}"));
+        cleaned.ends(0);
+        let left = bench.left_in_cache(&["trees", "evidence"]);
+        // What a step of work is compared with cannot be made again.
+        let needed = |path: &String| {
+            let kind = path.rsplit_once('.').map(|(_, kind)| kind);
+            matches!(kind, Some("branches" | "unheld" | "staged"))
+        };
+        assert!(left.iter().all(needed), "{why}: {left:?}\n{cleaned:?}");
+        to_the_end(&scenario, &why);
     }
 }
 
@@ -210,15 +186,19 @@ fn a_killed_run_can_be_cancelled() {
         let scenario = Scenario::passes();
         let why = format!("cancel, RUN_LOOP_CRASH_SEED={seed}");
         let point = usize::try_from(1 + dice.below(30)).unwrap();
-        let seen = killed(scenario.start(), point, dice.below(20_000));
+        let seen = scenario.killed(scenario.start(), point, dice.below(20_000));
         scenario.after_the_kill(&seen, &why);
+        let over = stands(&scenario.bench) == Stands::Ended;
         let cancelled = scenario.bench.run(&["cancel"]);
-        let over = cancelled.stderr.contains("RL0140");
-        assert!(
-            cancelled.code == Some(0) || (cancelled.code == Some(3) && over),
+        scenario.nobody_lives(&format!("{why}: {cancelled:?}"));
+        let expected = if over { 3 } else { 0 };
+        assert_eq!(cancelled.code, Some(expected), "{why}: {cancelled:?}");
+        assert_eq!(
+            cancelled.stderr.contains("RL0140"),
+            over,
             "{why}: {cancelled:?}"
         );
-        scenario.at_the_end(&why);
+        scenario.at_the_end(over, &why);
         if !over {
             assert_eq!(scenario.bench.run(&["cancel"]).code, Some(0), "{why}");
             assert_ne!(scenario.bench.gate().code, Some(0), "{why}");

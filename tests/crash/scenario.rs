@@ -1,8 +1,39 @@
 //! What is run until it is killed, and what must be true whatever happened.
 
+use std::time::{Duration, Instant};
+
+use crate::ledger::{Calls, Ledger};
+use crate::processes;
 use crate::support::agents::{ScriptedAgent, finding, quote};
 use crate::support::bench::{Bench, Ran};
-use crate::support::crash::{Engine, calls_in, counted, processes, there_is, until};
+use crate::support::crash::Engine;
+use crate::truth::{self, Stands};
+
+const CORRECTED: Calls = &[
+    ("writer-implement-1", 1),
+    ("ann-review-1", 1),
+    ("writer-correct-2", 1),
+    ("ann-review-2", 1),
+];
+const DELEGATED: Calls = &[("ann-review-1", 1), ("helper-delegate-0", 1)];
+const PASSED_ON: Calls = &[
+    ("writer-implement-1", 1),
+    ("helper-delegate-0", 1),
+    ("ann-review-1", 1),
+];
+const PLANNED: Calls = &[
+    ("thinker-plan-1", 1),
+    ("writer-challenge-1", 1),
+    ("thinker-refine-1", 1),
+    ("writer-implement-1", 1),
+    ("ann-review-1", 1),
+];
+const ARBITRATED: Calls = &[
+    ("ann-review-1", 1),
+    ("writer-correct-2", 1),
+    ("ann-readjudicate-2", 1),
+    ("judge-arbitrate-2", 1),
+];
 
 /// The command line of a scenario in which nobody writes.
 const REVIEW: &[&str] = &["--base", "main", "--review-only"];
@@ -10,7 +41,9 @@ const REVIEW: &[&str] = &["--base", "main", "--review-only"];
 /// A bench, its agents, and the exit code that an undisturbed run ends with.
 pub struct Scenario {
     pub bench: Bench,
-    pub agents: &'static [&'static str],
+    pub ledger: Ledger,
+    /// What an undisturbed run asks.
+    calls: Calls,
     pub exit: i32,
     /// About how many events an undisturbed run has.
     pub events: u64,
@@ -19,11 +52,12 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    fn new(bench: Bench, agents: &'static [&'static str], exit: i32) -> Self {
+    fn new(bench: Bench, ledger: Ledger, calls: Calls, exit: i32) -> Self {
         Self {
             before: untouchable(&bench, false),
             bench,
-            agents,
+            ledger,
+            calls,
             exit,
             events: 34,
             line: REVIEW,
@@ -50,26 +84,39 @@ impl Scenario {
     /// Two reviewers, one of whom is asked once more, and a check: PASS.
     pub fn passes() -> Self {
         let bench = Bench::new();
-        let ann = counted(&bench, "ann", &ScriptedAgent::passing());
-        let turns = [ScriptedAgent::plain_pass(), ScriptedAgent::passing()];
-        let bob = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
-        let bob = counted(&bench, "bob", &bob);
+        let ledger = Ledger::of(&bench);
+        let ann = ledger.agent("ann", &ScriptedAgent::passing());
+        // No verdict at first; one that was cut is asked the same again.
+        let bob = "read_prompt; if [ $ENDED = 0 ]; then echo 'VERDICT: PASS'; \
+                   else verdict PASS '[]'; fi | deliver";
+        let bob = ledger.agent("bob", &ScriptedAgent::with_script(bob));
         let bench = bench
             .reviewer("ann", &ann)
             .reviewer_with("bob", &bob, "report: file")
             .also("checks")
             .config("checks: [{name: lines, run: 'test -s src/lib.rs', timeout: 60}]")
             .ready();
-        Self::new(bench, &["ann", "bob"], 0)
+        Self::new(
+            bench,
+            ledger,
+            &[("ann-review-1", 1), ("bob-review-1", 2)],
+            0,
+        )
     }
     /// One says NOT PASS, one PASS.
     pub fn does_not_pass() -> Self {
         let bench = Bench::new();
         let high = format!("[{}]", finding("it is wrong", "high", "src/lib.rs", 5));
-        let ann = counted(&bench, "ann", &ScriptedAgent::not_passing(&high));
-        let bob = counted(&bench, "bob", &ScriptedAgent::passing());
+        let ledger = Ledger::of(&bench);
+        let ann = ledger.agent("ann", &ScriptedAgent::not_passing(&high));
+        let bob = ledger.agent("bob", &ScriptedAgent::passing());
         let bench = bench.reviewer("ann", &ann).reviewer("bob", &bob).ready();
-        Self::new(bench, &["ann", "bob"], 1)
+        Self::new(
+            bench,
+            ledger,
+            &[("ann-review-1", 1), ("bob-review-1", 1)],
+            1,
+        )
     }
     /// A creator writes, the reviewer does not pass it, the creator corrects it, and it passes. Asked
     /// again after a crash, the creator finds what it wrote.
@@ -90,14 +137,15 @@ impl Scenario {
             quote(&high)
         );
         let bench = Bench::new();
+        let ledger = Ledger::of(&bench);
         let agent =
-            |name: &str, script: String| counted(&bench, name, &ScriptedAgent::with_script(script));
+            |name: &str, script: String| ledger.agent(name, &ScriptedAgent::with_script(script));
         let (ann, writer) = (agent("ann", reader), agent("writer", creator));
         let bench = bench
             .reviewer("ann", &ann)
             .spare("writer", &writer, "")
             .ready();
-        let mut scenario = Self::new(bench, &["ann", "writer"], 0);
+        let mut scenario = Self::new(bench, ledger, CORRECTED, 0);
         scenario.line = &["--base", "main", "--creator", "writer", "mend it"];
         scenario.before = untouchable(&scenario.bench, true);
         scenario.events = 60;
@@ -107,16 +155,17 @@ impl Scenario {
     pub fn delegates() -> Self {
         let bench = Bench::new();
         let reader = format!(
-            "read_prompt; echo 'Count.' > \"$TMPDIR/prompt\"; RL={}; \
+            "read_prompt; echo \"$CALL\" > \"$TMPDIR/prompt\"; RL={}; \
              id=$(\"$RL\" job submit --agent helper --prompt-file \"$TMPDIR/prompt\") || exit 9; \
              \"$RL\" job wait \"$id\" >&2 || exit 8; verdict PASS '[]' | deliver",
             env!("CARGO_BIN_EXE_run-loop")
         );
-        let ann = counted(&bench, "ann", &ScriptedAgent::with_script(reader));
+        let ledger = Ledger::of(&bench);
+        let ann = ledger.agent("ann", &ScriptedAgent::with_script(reader));
         let helper = ScriptedAgent::with_script("cat > /dev/null; echo Two.");
-        let helper = counted(&bench, "helper", &helper);
+        let helper = ledger.asked_by_a_call("helper", &helper);
         let bench = bench.reviewer("ann", &ann).spare("helper", &helper, "");
-        let mut scenario = Self::new(bench.ready(), &["ann", "helper"], 0);
+        let mut scenario = Self::new(bench.ready(), ledger, DELEGATED, 0);
         scenario.events = 30;
         scenario
     }
@@ -124,7 +173,7 @@ impl Scenario {
     pub fn creator_delegates() -> Self {
         let bench = Bench::new();
         let creator = format!(
-            "read_prompt; echo 'Write it.' > \"$TMPDIR/prompt\"; \
+            "read_prompt; echo \"$CALL\" > \"$TMPDIR/prompt\"; \
              {} job submit --agent helper --prompt-file \"$TMPDIR/prompt\" >&2 || exit 9; \
              echo Passed on. | deliver",
             env!("CARGO_BIN_EXE_run-loop")
@@ -133,16 +182,18 @@ impl Scenario {
                       echo Done.";
         let reader = "read_prompt; if grep -q helped \"$RUN_LOOP_JOB_TREE/src/lib.rs\"; \
                       then verdict PASS '[]'; else verdict 'NOT PASS' '[]'; fi | deliver";
+        let ledger = Ledger::of(&bench);
         let agent =
-            |name: &str, script: &str| counted(&bench, name, &ScriptedAgent::with_script(script));
+            |name: &str, script: &str| ledger.agent(name, &ScriptedAgent::with_script(script));
         let ann = agent("ann", reader);
-        let (writer, helper) = (agent("writer", &creator), agent("helper", helper));
+        let writer = agent("writer", &creator);
+        let helper = ledger.asked_by_a_call("helper", &ScriptedAgent::with_script(helper));
         let bench = bench
             .reviewer("ann", &ann)
             .spare("writer", &writer, "")
             .spare("helper", &helper, "")
             .ready();
-        let mut scenario = Self::new(bench, &["ann", "writer", "helper"], 0);
+        let mut scenario = Self::new(bench, ledger, PASSED_ON, 0);
         scenario.line = &["--base", "main", "--creator", "writer", "pass it on"];
         scenario.before = untouchable(&scenario.bench, true);
         scenario.events = 45;
@@ -160,8 +211,9 @@ impl Scenario {
         let reader = "read_prompt; if grep -q begun \"$RUN_LOOP_JOB_TREE/src/lib.rs\"; \
              then verdict PASS '[]'; else verdict 'NOT PASS' '[]'; fi | deliver";
         let bench = Bench::new();
+        let ledger = Ledger::of(&bench);
         let agent =
-            |name: &str, script: &str| counted(&bench, name, &ScriptedAgent::with_script(script));
+            |name: &str, script: &str| ledger.agent(name, &ScriptedAgent::with_script(script));
         let (ann, writer) = (agent("ann", reader), agent("writer", creator));
         let thinker = agent("thinker", planner);
         let bench = bench
@@ -169,7 +221,7 @@ impl Scenario {
             .spare("writer", &writer, "")
             .spare("thinker", &thinker, "")
             .ready();
-        let mut scenario = Self::new(bench, &["ann", "writer", "thinker"], 0);
+        let mut scenario = Self::new(bench, ledger, PLANNED, 0);
         scenario.line = &[
             "--base",
             "main",
@@ -194,8 +246,9 @@ impl Scenario {
             quote(&high)
         );
         let bench = Bench::new();
+        let ledger = Ledger::of(&bench);
         let agent =
-            |name: &str, script: &str| counted(&bench, name, &ScriptedAgent::with_script(script));
+            |name: &str, script: &str| ledger.agent(name, &ScriptedAgent::with_script(script));
         let ann = agent("ann", &reader);
         let writer = agent("writer", "read_prompt; answers refuted | deliver");
         let judge = agent(
@@ -207,7 +260,7 @@ impl Scenario {
             .spare("writer", &writer, "")
             .spare("judge", &judge, "")
             .ready();
-        let mut scenario = Self::new(bench, &["ann", "writer", "judge"], 0);
+        let mut scenario = Self::new(bench, ledger, ARBITRATED, 0);
         scenario.line = &[
             "--base",
             "main",
@@ -228,101 +281,95 @@ impl Scenario {
         let bench = Bench::new();
         let turns = [limited.clone(), limited, ScriptedAgent::passing()];
         let ann = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
-        let ann = counted(&bench, "ann", &ann);
-        let bob = counted(&bench, "bob", &ScriptedAgent::passing());
+        let ledger = Ledger::of(&bench);
+        let ann = ledger.agent("ann", &ann);
+        let bob = ledger.agent("bob", &ScriptedAgent::passing());
         let bench = bench.reviewer("ann", &ann).reviewer("bob", &bob).ready();
-        Self::new(bench, &["ann", "bob"], 0)
+        Self::new(
+            bench,
+            ledger,
+            &[("ann-review-1", 1), ("bob-review-1", 1)],
+            0,
+        )
     }
 
-    /// What the newest run ended with.
-    pub fn recorded_exit(&self) -> Option<i32> {
-        let log = self.bench.run(&["log", "--format", "ndjson"]).stdout;
-        let last: serde_json::Value = serde_json::from_str(log.lines().last()?).ok()?;
-        i32::try_from(last["event"]["exit"].as_i64()?).ok()
+    /// Runs on until the `point`-th line and some time after it, and kills the engine; what it printed.
+    pub fn killed(&self, mut engine: Engine, point: usize, micros: u64) -> Vec<String> {
+        while engine.seen.len() < point && engine.next() {}
+        wait(micros);
+        self.ledger.before_the_kill();
+        let seen = engine.kill();
+        self.ledger.after_the_kill();
+        seen
     }
-    /// Right after the kill: `status` knows at once, and nobody is told PASS who has none.
+    /// Right after the kill: `status` says so at once, or how the run had ended before, and nobody is told
+    /// PASS who has none.
     pub fn after_the_kill(&self, seen: &[String], why: &str) {
-        let over = seen.iter().any(|line| line.contains("\"run_ended\""));
-        let status = self.bench.run(&["status"]);
-        if seen.is_empty() {
-            // It may have died before its first event, or before it was told.
-        } else if !over {
-            let words = ["interrupted", "parked", "PASS", "NOT PASS"];
-            let said = format!("{}{}", status.stdout, status.stderr);
-            assert!(
-                words.iter().any(|word| said.contains(word)),
-                "{why}: {said}"
+        let status = self.bench.run(&["status", "--format", "json"]);
+        let stands = truth::stands(&self.bench);
+        if seen.iter().any(|line| line.contains("\"run_ended\"")) {
+            assert_eq!(
+                stands,
+                Stands::Ended,
+                "{why}: it was told before it was durable"
             );
-            assert!(!said.contains("running"), "{why}: {said}");
         }
+        let told: serde_json::Value = serde_json::from_str(&status.stdout).unwrap_or_default();
+        let expected = match stands {
+            Stands::Nowhere => {
+                let nothing =
+                    status.stderr.contains("RL0018") || status.stderr.contains("never began");
+                assert!(nothing && seen.is_empty(), "{why}: {seen:?}\n{status:?}");
+                return;
+            }
+            Stands::Open => ("interrupted", None),
+            Stands::Aside => ("interrupted", Some(75)),
+            Stands::Ended => ("ended", Some(i64::from(self.exit))),
+        };
+        let told = (
+            told["state"].as_str().unwrap_or_default(),
+            told["exit"].as_i64(),
+        );
+        assert_eq!(told, expected, "{why}: {status:?}");
         self.no_unearned_pass(why);
     }
     /// The gate believes in nothing that no journal tells.
     fn no_unearned_pass(&self, why: &str) {
-        let log = self.bench.run(&["log", "--format", "ndjson"]).stdout;
-        let promoted = log.lines().any(|line| line.contains("\"promoted\""));
         let gate = self.bench.gate();
+        let is_earned = self.exit == 0 && truth::is_promoted(&self.bench);
         assert!(
-            gate.code != Some(0) || (promoted && self.exit == 0),
-            "{why}: the gate passed what was not approved\n{}{}\n{log}",
+            gate.code != Some(0) || is_earned,
+            "{why}: the gate passed what was not approved\n{}{}",
             gate.stdout,
             gate.stderr
         );
     }
+    /// At once after a command that must leave nothing of the run alive.
+    #[track_caller]
+    pub fn nobody_lives(&self, why: &str) {
+        let left = processes::of(&self.bench.repo.beside(""));
+        assert_eq!(left, Vec::<String>::new(), "{why}");
+    }
     /// After `resume` or `cancel`: nothing lives, nothing lies about, nothing of the user's moved.
-    pub fn at_the_end(&self, why: &str) {
-        let folder = self.bench.repo.beside("agents");
-        let pids = self
-            .agents
-            .iter()
-            .flat_map(|name| processes(&self.bench, name));
-        for pid in pids {
-            until(&format!("{why}: agent {pid} is gone"), || {
-                !there_is(&pid, &folder)
-            });
-        }
+    pub fn at_the_end(&self, is_whole: bool, why: &str) {
         let left = self.bench.left_in_cache(&["trees", "jobs", "evidence"]);
         assert_eq!(left, Vec::<String>::new(), "{why}");
         let untouched = untouchable(&self.bench, self.writes());
         assert_eq!(untouched, self.before, "{why}");
+        self.ledger.is_right(self.calls, is_whole, why);
         if self.exit != 0 {
             assert_eq!(self.bench.promoted(), Vec::<String>::new(), "{why}");
             self.no_unearned_pass(why);
         }
     }
-    /// A report that was recorded is never bought again: the calls of each agent in each round in
-    /// which its slot was settled, or its work was done, before the kill.
-    pub fn settled_calls(&self, seen: &[String]) -> Vec<Settled> {
-        let events = seen.iter().filter(|line| line.ends_with('\n'));
-        let events = events.map(|line| serde_json::from_str(line).unwrap());
-        let settled = events.filter(|event: &serde_json::Value| {
-            let kind = event["event"]["kind"].as_str();
-            matches!(kind, Some("slot_settled" | "work_closed")) && event["slot"].is_string()
-        });
-        settled
-            .filter_map(|event| {
-                let name = *self.agents.iter().find(|name| event["slot"] == **name)?;
-                let round = event["round"].as_u64().unwrap();
-                let calls = calls_in(&self.bench, name, round);
-                Some(Settled { name, round, calls })
-            })
-            .collect()
-    }
-    /// Nobody of them was asked again.
-    pub fn nothing_bought_again(&self, settled: Vec<Settled>, why: &str) {
-        for Settled { name, round, calls } in settled {
-            let now = calls_in(&self.bench, name, round);
-            let log = || self.bench.run(&["log"]).stdout;
-            assert_eq!(now, calls, "{why}: {name} was asked again\n{}", log());
-        }
-    }
 }
 
-/// How often an agent was called in a round that it settled.
-pub struct Settled {
-    name: &'static str,
-    round: u64,
-    calls: usize,
+/// A while that is not slept away: the kill is to hit whatever happens then.
+fn wait(micros: u64) {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_micros(micros) {
+        std::hint::spin_loop();
+    }
 }
 
 /// What no crash may touch: refs, objects, index, configuration, hooks, and files where nobody writes.

@@ -132,6 +132,12 @@ impl ScriptedAgent {
         self.body = format!("{bash}\n{}", self.body);
         self
     }
+    /// Does something last, unless it has exited.
+    #[must_use]
+    pub fn and_then(mut self, bash: &str) -> Self {
+        self.body = format!("{}\n{bash}", self.body);
+        self
+    }
     /// Writes the program, executable, and returns its path.
     pub fn install(&self, folder: &Path, name: &str) -> PathBuf {
         executable(

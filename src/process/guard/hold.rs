@@ -122,7 +122,7 @@ impl Reports {
 #[derive(Debug)]
 struct Hold {
     folder: CaptureFolder,
-    /// Held until the guard is gone, and so after `outcome.json` is there.
+    /// Held until this process is gone, and so after `outcome.json` is there.
     lock: Locked<fs_err::File>,
     /// Inherited by the program, which is all that a guard starts.
     _mark: Held,
@@ -273,7 +273,8 @@ impl Hold {
             .and_then(|bytes| self.folder.write_outcome(&bytes));
         let outcome = Box::new(outcome);
         reports.send(&Report::Ended { outcome });
-        drop(self.lock);
+        // It goes with this process, and not before: who waits for it finds nothing of the job then.
+        std::mem::forget(self.lock);
         written
     }
 }
