@@ -206,12 +206,22 @@ impl Root {
             }
             number += 1;
         };
+        // Its record is there under both names before it moves, whatever an older one says that was set
+        // aside there: whenever this is killed, it is known to be ours.
+        let path = self.path.join(IDS.to_string_lossy().as_ref());
+        let known = path.join(slot.as_str());
+        let is_known = fs_err::symlink_metadata(&known).is_ok_and(|found| found.is_file());
+        if is_known {
+            let draft = path.join(format!(".new-{slot}"));
+            fs_err::write(&draft, fs_err::read(&known)?)?;
+            fs_err::rename(
+                &draft,
+                path.join(format!(".q-{}", super::folder::shown(&free))),
+            )?;
+        }
         self.folder.rename(&name, &quarantine, &free)?;
-        if ids.stat(&name)?.is_some() {
-            let mut record = b".q-".to_vec();
-            record.extend_from_slice(free.to_bytes());
-            let record = CString::new(record).map_err(io::Error::other)?;
-            ids.rename(&name, &ids, &record)?;
+        if is_known {
+            nothing_left(&ids.remove(&name))?;
         }
         Ok(())
     }
