@@ -139,7 +139,8 @@ async fn a_stranger_of_the_same_name_and_environment_is_not_touched() {
     stranger.wait().unwrap();
 }
 
-/// H17: what is slow to start and says nothing is not reaped: only its budget ends a job.
+/// H17, M-128: what is slow to start and says nothing is not reaped: nobody has to say `started` in time,
+/// only its budget ends a job.
 #[tokio::test]
 async fn a_slow_start_is_waited_for_while_others_come_and_go() {
     let slow = Bench::new();

@@ -1,5 +1,6 @@
 //! A hostile repository runs nothing (scenarios I08, I09); filters run by the allow-list alone.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use run_loop::domain::code::Code;
@@ -249,7 +250,8 @@ fn replaced_objects_and_grafts_are_not_believed() {
     assert_eq!(again.identity, pin.identity);
 }
 
-/// I09: nothing is inherited, so a variable of a hook that started us cannot reach git.
+/// I09, W12: nothing is inherited, so a variable of a hook that started us cannot reach git; and git opens
+/// no editor and asks nothing at the terminal.
 #[test]
 fn the_environment_of_git_is_made_from_nothing() {
     let git = Git::find_in(&GitEnvironment {
@@ -277,4 +279,7 @@ fn the_environment_of_git_is_made_from_nothing() {
             "PATH",
         ]
     );
+    let value = |name: &str| command.env.get(OsStr::new(name)).unwrap().to_str().unwrap();
+    let values = ["GIT_EDITOR", "GIT_TERMINAL_PROMPT"].map(value);
+    assert_eq!(values, ["true", "0"]);
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::support::agents::{ScriptedAgent, quote};
+use crate::support::agents::{Point, ScriptedAgent, quote};
 use crate::support::bench::{Bench, Ran};
 
 const LIBRARY: &str = include_str!("acp.bash");
@@ -287,4 +287,38 @@ fn a_model_is_chosen_or_refused() {
     );
     review(&bench).ends(5).says("unknown model");
     assert_eq!(bench.promoted(), Vec::<String>::new());
+}
+
+/// H20: nothing but the job's budget bounds how long a session takes to be set up: one whose program
+/// takes its time with each step is waited for, and one that never answers is ended at the budget, which
+/// is the user's to set.
+#[test]
+fn a_slow_set_up_is_bounded_by_the_budget_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let steps = ["initialize", "new"];
+    let points = steps.map(|step| {
+        let point = |name: &str| Point::new(folder.path(), &format!("{step}.{name}"));
+        (point("begun"), point("go"))
+    });
+    let waits = |step: &str| {
+        let path = folder.path().join(step);
+        format!(
+            "eval \"usual_$(declare -f on_{step})\"\n\
+             on_{step}() {{ echo x > {0}.begun; read -r _ < {0}.go; usual_on_{step}; }}\n",
+            path.display()
+        )
+    };
+    let bench = talker(&steps.map(waits).concat(), "");
+    let child = bench.spawn(&["--base", "main", "--review-only", "--reviewer", "talker"]);
+    for (begun, go) in &points {
+        begun.reached();
+        // Whatever else happens meanwhile.
+        bench.run(&["status"]).ends(0).says("running");
+        go.release();
+    }
+    Ran::of(&child.wait_with_output().unwrap()).ends(0);
+    for step in steps {
+        let bench = talker(&format!("on_{step}() {{ :; }}"), "");
+        review_within(&bench, 2).ends(5).says("budget");
+    }
 }

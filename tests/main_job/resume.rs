@@ -200,34 +200,69 @@ fn a_damaged_outcome_is_told_and_not_believed() {
     }
 }
 
-/// Design, section 9: an artifact that an event names is missing or damaged: that run cannot go
-/// on, and another one can.
+/// Issue 4.3, design, section 9: an artifact that an event names is missing, cut, empty or has a flipped
+/// bit: that run cannot go on, which is said clearly, and another one can. As it was, it can.
 #[test]
 fn a_damaged_artifact_ends_that_run_alone() {
     let bench = Bench::new();
     let point = Point::new(&bench.repo.beside("agents"), "ready");
     let turns = [ScriptedAgent::hangs_at(&point), ScriptedAgent::passing()];
     let bob = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
-    let bench = bench
-        .reviewer("ann", &ScriptedAgent::passing())
-        .reviewer("bob", &bob)
-        .ready();
+    let ann = counted(&bench, "ann", &ScriptedAgent::passing());
+    let bench = bench.reviewer("ann", &ann).reviewer("bob", &bob).ready();
     let mut engine = Engine::start(&bench);
     engine.line_with(&["\"slot_settled\"", "\"ann\""]);
     point.reached();
     engine.kill();
-    let folder = state(&bench).run_path(run_id(&bench)).join("artifacts");
-    // Of every one: a prompt that no event names yet is not missed.
-    for artifact in std::fs::read_dir(folder).unwrap() {
-        let path = artifact.unwrap().path();
-        let mut bytes = std::fs::read(&path).unwrap();
-        let middle = bytes.len() / 2;
-        bytes[middle] ^= 1;
-        std::fs::write(&path, bytes).unwrap();
+    let run = run_id(&bench);
+    let folder = state(&bench).run_path(run).join("artifacts");
+    let files = std::fs::read_dir(folder).unwrap();
+    let whole: Vec<(PathBuf, Vec<u8>)> = files
+        .map(|file| file.unwrap().path())
+        .map(|path| (path.clone(), std::fs::read(path).unwrap()))
+        .collect();
+    for nth in 0..4 {
+        let damaged = |bytes: &[u8]| match nth {
+            0 => {
+                let mut flipped = bytes.to_vec();
+                flipped[bytes.len() / 2] ^= 1;
+                Some(flipped)
+            }
+            1 => Some(bytes[..bytes.len() - 1].to_vec()),
+            2 => Some(Vec::new()),
+            _ => None,
+        };
+        // Of every one: a prompt that no event names yet is not missed.
+        for (path, bytes) in &whole {
+            match damaged(bytes) {
+                Some(bytes) => std::fs::write(path, bytes).unwrap(),
+                None => std::fs::remove_file(path).unwrap(),
+            }
+        }
+        let ran = bench.run(&["resume"]);
+        ran.ends(6).with("RL0501");
+        let names = |(path, _): &(PathBuf, Vec<u8>)| {
+            ran.stderr
+                .contains(path.file_name().unwrap().to_str().unwrap())
+        };
+        assert!(
+            whole.iter().any(names),
+            "damage {nth} names no artifact: {ran:?}"
+        );
+        for (path, bytes) in &whole {
+            std::fs::write(path, bytes).unwrap();
+        }
     }
-    bench.run(&["resume"]).ends(6).with("RL0501");
+    for (path, _) in &whole {
+        std::fs::write(path, "").unwrap();
+    }
     bench.review().ends(0);
     bench.gate().ends(0);
+    for (path, bytes) in &whole {
+        std::fs::write(path, bytes).unwrap();
+    }
+    bench.run(&["resume", &run.to_string()]).ends(0);
+    assert_eq!(calls(&bench, "ann"), 2, "once for each run");
 }
 
 /// Content that moved while nobody looked is reviewed again; what was approved before is void.

@@ -1,7 +1,13 @@
 //! Interrupted and terminated runs: children ended, recorded, nothing left.
 
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
 use crate::support::agents::{Point, ScriptedAgent, within};
 use crate::support::bench::{Bench, Ran};
+use crate::support::crash::until;
 
 fn signalled(signal: &str, code: i32, reason: &str) {
     let bench = Bench::new();
@@ -14,7 +20,7 @@ fn signalled(signal: &str, code: i32, reason: &str) {
     let agent = point.reached();
     let pid = child.id().to_string();
     assert!(
-        std::process::Command::new("kill")
+        Command::new("kill")
             .args([signal, &pid])
             .status()
             .unwrap()
@@ -25,7 +31,7 @@ fn signalled(signal: &str, code: i32, reason: &str) {
     }));
     ran.ends(code).with(reason);
     assert!(
-        !std::path::Path::new("/proc").join(&agent).exists(),
+        !Path::new("/proc").join(&agent).exists(),
         "the agent is still there"
     );
     assert_eq!(bench.promoted(), Vec::<String>::new());
@@ -86,9 +92,60 @@ fn a_second_loop_on_the_same_source_is_refused() {
     point.reached();
     bench.review().ends(3).with("RL0118");
     let pid = child.id().to_string();
-    std::process::Command::new("kill")
-        .args(["-TERM", &pid])
-        .status()
-        .unwrap();
+    Command::new("kill").args(["-TERM", &pid]).status().unwrap();
     within("the first loop to end", move || child.wait().unwrap());
+}
+
+/// Issue 4.1, style 18: an engine that is suspended at the terminal (SIGTSTP) for longer than an agent's
+/// budget spends nothing of it: what the agent handed over in its own time counts, although the engine
+/// hears of it long after.
+#[test]
+fn a_suspended_engine_spends_no_budget() {
+    let bench = Bench::new();
+    let agents = bench.repo.beside("agents");
+    let (ready, go) = (Point::new(&agents, "ready"), Point::new(&agents, "go"));
+    let agent = ScriptedAgent::passing().after(&format!(
+        "echo $$ > {}; read -r _ < {}",
+        ready.path().display(),
+        go.path().display()
+    ));
+    let bench = bench.reviewer("ann", &agent).ready();
+    let budget = Duration::from_secs(3);
+    let mut command = bench.command(&["--base", "main", "--review-only", "--job-timeout", "3"]);
+    // A group of its own, whose parent is in another one: an orphaned group is not suspended.
+    command.process_group(0);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pid = child.id();
+    let agent = ready.reached();
+    let began = Instant::now();
+    let signal = |name: &str| {
+        let sent = Command::new("kill").args([name, &pid.to_string()]).status();
+        assert!(sent.unwrap().success());
+    };
+    signal("-TSTP");
+    until("the engine is suspended", || state(pid) == 'T');
+    go.release();
+    until("the agent has ended", || {
+        !Path::new("/proc").join(&agent).exists()
+    });
+    assert!(began.elapsed() < budget, "too slow to show anything");
+    until("its budget would be over", || {
+        began.elapsed() > budget + budget
+    });
+    assert_eq!(state(pid), 'T');
+    signal("-CONT");
+    Ran::of(&child.wait_with_output().unwrap()).ends(0);
+    assert_eq!(bench.sidecar("ann")["attempt"], 1);
+    bench.gate().ends(0);
+}
+
+/// How the kernel says that a process is.
+fn state(pid: u32) -> char {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let state = stat.rsplit(')').next().unwrap().trim_start();
+    state.chars().next().unwrap()
 }
