@@ -60,6 +60,25 @@ async fn what_had_exited_before_the_engine_died_was_not_stopped() {
     trace.wait_until_nobody_is_left();
 }
 
+/// The same where the guard has just reaped an orphan and looks away for a moment: the program exits, and
+/// the engine dies before its guard has looked.
+#[tokio::test]
+async fn an_exit_that_no_guard_has_seen_yet_counts() {
+    for _ in 0..5 {
+        let bench = Bench::new();
+        let ready = bench.point("ready");
+        let engine = Engine::start(&bench, "echo $$ > ready; (: &); echo report");
+        let stat = format!("/proc/{}/stat", ready.reached());
+        while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
+            std::hint::spin_loop();
+        }
+        engine.kill();
+        let outcome = ended(attach(&bench.capture()).await.unwrap());
+        assert_eq!((outcome.stopped, outcome.gone), (None, true));
+        assert!(outcome.ended().is_success());
+    }
+}
+
 /// M-151: the engine sees a lost job, not an end; what is in the guard's session is ended, a stranger of
 /// the same name is not.
 #[tokio::test]

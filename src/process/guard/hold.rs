@@ -332,6 +332,9 @@ async fn life(
             () = budget::used_up(budget) => Some(StopReason::Budget),
         }
     };
+    // The word of its end may come later than the engine's: a report that was finished is no one that was
+    // cut short. Nobody was signalled by now.
+    let stopped = stopped.filter(|_| !tree.has_exited());
     (stopped, tree.end(grace, wish).await)
 }
 

@@ -150,7 +150,8 @@ impl Tree {
         }
     }
 
-    fn has_exited(&mut self) -> bool {
+    /// Whether the program has exited, asked of the kernel now.
+    pub(crate) fn has_exited(&mut self) -> bool {
         if !self.exited {
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
             self.exited = match waitid(WaitId::Pid(self.agent), options) {
