@@ -51,8 +51,8 @@ fn run(input: &[u8]) {
     let folder = FOLDER.get_or_init(|| tempfile::tempdir().expect("a folder"));
     let (id, run) = message();
     let digest = Digest::of(input);
-    let fitting = [b"{\"content\":", input, b",\"sha256\":\"", digest.as_str().as_bytes(), b"\"}"].concat();
-    for (file, fits) in [(input, false), (&fitting, true)] {
+    let fitting = [&b"{\"content\":"[..], input, b",\"sha256\":\"", digest.as_str().as_bytes(), b"\"}"].concat();
+    for (file, fits) in [(input, false), (&fitting[..], true)] {
         std::fs::write(folder.path().join(format!("{id}.json")), file).expect("a file");
         let inbox = Inbox::in_folder(Folder::open(folder.path()).expect("a folder"), run);
         let received = inbox.read().expect("an inbox");
