@@ -8,6 +8,7 @@ use crate::cli::args::history::ShowArgs;
 use crate::cli::history::{History, write};
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
+use crate::engine::State;
 use crate::report::cost::CostReport;
 use crate::report::ledger::Ledger;
 use crate::report::plans::Plans;
@@ -20,7 +21,8 @@ pub fn run(args: &ShowArgs, history: &History<'_>, out: &mut dyn Write) -> Resul
     let read = history.read(run)?;
     let human = history.format == Format::Human;
     let text = if args.cost {
-        let cost = CostReport::of(run, &read.summary);
+        let state = State::replay(read.entries.iter().map(|entry| &entry.event));
+        let cost = CostReport::of(run, &read.summary, state.delegations.values());
         if human {
             cost.human()
         } else {

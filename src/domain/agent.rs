@@ -31,6 +31,14 @@ impl Agent {
     pub fn is_checks(&self) -> bool {
         matches!(self.kind, AgentKind::Checks)
     }
+    /// Whether it may cost money: `checks` and people are not paid by the token.
+    #[must_use]
+    pub fn costs(&self) -> bool {
+        match self.kind {
+            AgentKind::Command(_) | AgentKind::Profile(_) => true,
+            AgentKind::Checks | AgentKind::Human => false,
+        }
+    }
 }
 
 /// What kind of agent it is.

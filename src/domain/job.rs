@@ -260,6 +260,20 @@ impl Ended {
             ),
         }
     }
+    /// Whether the job came so far that it may have cost something.
+    #[must_use]
+    pub fn was_asked(&self) -> bool {
+        match self {
+            Self::NotStarted { .. } => false,
+            Self::Exited { .. }
+            | Self::Failed { .. }
+            | Self::Signalled { .. }
+            | Self::TimedOut
+            | Self::Stopped
+            | Self::Lost
+            | Self::Interrupted => true,
+        }
+    }
     /// Whether a limit of its provider ended it.
     #[must_use]
     pub fn is_limit(&self) -> bool {

@@ -82,16 +82,12 @@ fn price_of<'p>(
 }
 
 /// Whether a program counts what it read from a cache among what it read. Where nobody looked it
-/// does not: then it is rather too much.
+/// does not: then it is rather too much. Of the agents of the protocol those alone are believed that
+/// count as gemini and codex do.
 fn includes_cached(stream: Stream) -> bool {
     match stream {
-        Stream::Codex | Stream::Gemini => true,
-        Stream::Claude
-        | Stream::Opencode
-        | Stream::Copilot
-        | Stream::Acp
-        | Stream::Aider
-        | Stream::Text => false,
+        Stream::Codex | Stream::Gemini | Stream::Acp | Stream::Aider => true,
+        Stream::Claude | Stream::Opencode | Stream::Copilot | Stream::Text => false,
     }
 }
 

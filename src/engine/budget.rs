@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::domain::agent::{Agent, AgentKind};
+use crate::domain::agent::Agent;
 use crate::domain::id::JobId;
-use crate::domain::job::{Ended, Role};
+use crate::domain::job::Role;
 use crate::domain::limits::Limits;
 use crate::domain::price::cost_of;
 use crate::domain::spent::Spent;
@@ -135,7 +135,8 @@ impl State {
         let own = self.jobs.values().filter_map(move |record| {
             let agent = self.agent_of(&record.job);
             let outcome = record.outcome.as_ref();
-            let paid = agent.is_some_and(costs) && outcome.is_none_or(|it| was_asked(&it.ended));
+            let paid =
+                agent.is_some_and(Agent::costs) && outcome.is_none_or(|it| it.ended.was_asked());
             paid.then(|| Spending {
                 job: record.job.id,
                 of: Paid::Own(record.job.role),
@@ -145,11 +146,11 @@ impl State {
         });
         let delegated = self.delegations.values().flat_map(move |record| {
             let agent = &record.submission.agent;
-            let paid = costs(agent);
+            let paid = agent.costs();
             let outcomes = record.dispatches.iter().filter(move |_| paid);
             outcomes.filter_map(move |(dispatch, outcome)| {
                 let outcome = outcome.as_ref();
-                let paid = outcome.is_none_or(|it| was_asked(&it.ended));
+                let paid = outcome.is_none_or(|it| it.ended.was_asked());
                 paid.then(|| Spending {
                     job: dispatch.job,
                     of: Paid::Delegated,
@@ -159,28 +160,6 @@ impl State {
             })
         });
         own.chain(delegated)
-    }
-}
-
-/// Whether an agent may cost money: `checks` and people are not paid by the token.
-pub(super) fn costs(agent: &Agent) -> bool {
-    match agent.kind {
-        AgentKind::Command(_) | AgentKind::Profile(_) => true,
-        AgentKind::Checks | AgentKind::Human => false,
-    }
-}
-
-/// Whether a job came so far that it may have cost something.
-fn was_asked(ended: &Ended) -> bool {
-    match ended {
-        Ended::NotStarted { .. } => false,
-        Ended::Exited { .. }
-        | Ended::Failed { .. }
-        | Ended::Signalled { .. }
-        | Ended::TimedOut
-        | Ended::Stopped
-        | Ended::Lost
-        | Ended::Interrupted => true,
     }
 }
 

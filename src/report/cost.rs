@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::domain::agent::Agent;
-use crate::domain::id::LoopId;
-use crate::domain::price::{Cost, cost_of};
+use crate::domain::id::{JobId, LoopId};
+use crate::domain::job::Ended;
+use crate::domain::price::{Cost, Price, cost_of};
 use crate::domain::spent::{Spent, Usage};
 use crate::domain::summary::{JobRecord, Summary};
+use crate::engine::DelegationRecord;
 use crate::report::table::table;
 use crate::report::text;
+
+/// What a delegated job is for, as it is told of itself.
+const DELEGATE: &str = "delegate";
 
 /// What a run used.
 #[derive(Debug, Clone, Serialize)]
@@ -19,13 +24,13 @@ pub struct CostReport {
     pub run: LoopId,
     /// All of it.
     pub total: Sum,
-    /// By round; what is done before a round counts to it.
+    /// By round; what is done before a round counts to it, and what was delegated to none.
     pub rounds: BTreeMap<u32, Sum>,
     /// By what the jobs were for.
     pub phases: BTreeMap<&'static str, Sum>,
     /// By agent.
     pub agents: BTreeMap<String, Sum>,
-    /// By job, in the order of their dispatch.
+    /// By job, in the order of their dispatch; those that were delegated follow, each dispatch of its own.
     pub jobs: Vec<JobCost>,
 }
 
@@ -36,10 +41,10 @@ pub struct JobCost {
     pub job: String,
     /// What it was for.
     pub role: &'static str,
-    /// Its round.
-    pub round: u32,
-    /// Who was asked for it, as a position.
-    pub slot: String,
+    /// Its round; a delegated job is in none.
+    pub round: Option<u32>,
+    /// Who was asked for it, as a position; a delegated job has none.
+    pub slot: Option<String>,
     /// The agent.
     pub agent: String,
     /// The model that answered.
@@ -54,6 +59,17 @@ pub struct JobCost {
     pub computed: bool,
     /// Tool calls that were denied.
     pub denied: u32,
+}
+
+/// A job that ended, whoever asked for it.
+struct Ran<'a> {
+    job: JobId,
+    role: &'static str,
+    round: Option<u32>,
+    slot: Option<String>,
+    agent: Option<&'a Agent>,
+    ended: &'a Ended,
+    spent: &'a Spent,
 }
 
 /// What several jobs used together.
@@ -116,7 +132,11 @@ fn usd(micro: u64) -> f64 {
 impl CostReport {
     /// What the run used so far.
     #[must_use]
-    pub fn of(run: LoopId, summary: &Summary) -> Self {
+    pub fn of<'a>(
+        run: LoopId,
+        summary: &Summary,
+        delegated: impl IntoIterator<Item = &'a DelegationRecord>,
+    ) -> Self {
         let mut report = Self {
             run,
             total: Sum::default(),
@@ -127,43 +147,75 @@ impl CostReport {
         };
         let mut records: Vec<&JobRecord> = summary.jobs().collect();
         records.sort_by_key(|record| (record.requested_at, record.job.id));
-        for record in records {
-            report.add(summary, record);
+        let spec = summary.spec.as_ref();
+        let prices = spec.map_or(&[][..], |spec| &spec.limits.prices);
+        for JobRecord { job, outcome, .. } in records {
+            // What runs has not told yet.
+            let Some(outcome) = outcome else {
+                continue;
+            };
+            let ran = Ran {
+                job: job.id,
+                role: job.role.as_str(),
+                round: Some(job.round.0),
+                slot: Some(job.slot.to_string()),
+                agent: spec.and_then(|spec| spec.agent_of(job)),
+                ended: &outcome.ended,
+                spent: &outcome.spent,
+            };
+            report.add(prices, ran);
+        }
+        for record in delegated {
+            let ended = record.dispatches.iter();
+            for (dispatch, outcome) in ended.filter_map(|(one, end)| Some((one, end.as_ref()?))) {
+                let ran = Ran {
+                    job: dispatch.job,
+                    role: DELEGATE,
+                    round: None,
+                    slot: None,
+                    agent: Some(&record.submission.agent),
+                    ended: &outcome.ended,
+                    spent: &outcome.spent,
+                };
+                report.add(prices, ran);
+            }
         }
         report
     }
 
-    fn add(&mut self, summary: &Summary, record: &JobRecord) {
-        // What runs has not told yet.
-        let Some(outcome) = &record.outcome else {
-            return;
-        };
-        let (job, spent) = (&record.job, &outcome.spent);
-        let agent = summary.spec.as_ref().and_then(|spec| spec.agent_of(job));
-        let free = agent.is_some_and(Agent::is_checks).then_some(Cost {
+    fn add(&mut self, prices: &[Price], ran: Ran<'_>) {
+        let Ran {
+            job,
+            role,
+            round,
+            slot,
+            agent,
+            ended,
+            spent,
+        } = ran;
+        // As the run's own bound counts it.
+        let is_free = !ended.was_asked() || agent.is_some_and(|agent| !agent.costs());
+        let free = is_free.then_some(Cost {
             micro_usd: 0,
             computed: false,
         });
-        let prices = summary
-            .spec
-            .as_ref()
-            .map_or(&[][..], |spec| &spec.limits.prices);
         let cost = cost_of(prices, agent, spent).or(free);
-        let name = agent.map_or_else(|| job.slot.to_string(), |agent| agent.name.clone());
-        let round = job.round.0;
+        let name = agent.map(|agent| agent.name.clone());
+        let name = name.or_else(|| slot.clone()).unwrap_or_default();
         self.total.add(spent, cost);
-        self.rounds.entry(round).or_default().add(spent, cost);
-        let phase = self.phases.entry(job.role.as_str()).or_default();
-        phase.add(spent, cost);
+        if let Some(round) = round {
+            self.rounds.entry(round).or_default().add(spent, cost);
+        }
+        self.phases.entry(role).or_default().add(spent, cost);
         self.agents
             .entry(name.clone())
             .or_default()
             .add(spent, cost);
         self.jobs.push(JobCost {
-            job: job.id.to_string(),
-            role: job.role.as_str(),
+            job: job.to_string(),
+            role,
             round,
-            slot: job.slot.to_string(),
+            slot,
             agent: name,
             model: spent.model.clone(),
             session: spent.session.clone(),
@@ -190,9 +242,9 @@ impl CostReport {
                 None => "unknown".to_owned(),
             };
             rows.push(vec![
-                job.round.to_string(),
+                count(job.round.map(u64::from)),
                 job.role.to_owned(),
-                job.slot.clone(),
+                job.slot.clone().unwrap_or_else(|| "-".to_owned()),
                 text::line(&job.agent),
                 text::line(job.model.as_deref().unwrap_or("-")),
                 count(usage.input),

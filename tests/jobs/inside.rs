@@ -47,6 +47,20 @@ fn echo() -> ScriptedAgent {
     )
 }
 
+/// What was delegated is paid for, too: whoever adds up what a run cost and leaves it out claims a whole.
+#[test]
+fn what_was_delegated_stands_in_what_a_run_cost() {
+    let lines = "id=$(submit helper 'What is two?') || exit 9\n\"$RL\" job wait \"$id\" || exit 8";
+    let stage = Stage::new(lines, &echo());
+    stage.bench.review().ends(0);
+    let told = stage.bench.run(&["show", "--cost", "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&told.ends(0).stdout).unwrap();
+    assert_eq!(told["total"]["jobs"], 2, "{told}");
+    assert_eq!(told["phases"]["delegate"]["without_cost"], 1, "{told}");
+    assert_eq!(told["agents"]["helper"]["jobs"], 1, "{told}");
+    assert_eq!(told["jobs"][1]["round"], serde_json::Value::Null, "{told}");
+}
+
 /// The whole way: submit, wait, show, the report, and the parent in the list.
 #[test]
 fn a_reviewer_delegates_and_reads_the_report() {

@@ -174,6 +174,25 @@ fn tokens_cost_by_the_prices_of_the_configuration() {
     );
 }
 
+/// Who was never started cost nothing, and that is known.
+#[test]
+fn a_job_that_was_not_started_cost_nothing() {
+    let bench = Bench::new();
+    let gone = bench.repo.beside("agents").join("bob");
+    let removes = ScriptedAgent::passing().after(&format!("rm -f '{}'", gone.display()));
+    let bench = bench
+        .reviewer("ann", &removes)
+        .reviewer("bob", &ScriptedAgent::passing())
+        .config("review: {max-parallel: 1}")
+        .ready();
+    bench.review().ends(5);
+    let told = bench.run(&["show", "--cost", "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&told.ends(0).stdout).unwrap();
+    assert_eq!(told["agents"]["bob"]["without_cost"], 0, "{told}");
+    assert_eq!(told["agents"]["bob"]["cost_usd"], 0.0, "{told}");
+    assert_eq!(told["agents"]["ann"]["without_cost"], 1, "{told}");
+}
+
 /// One note before the end of a budget (issue 5, item 6), for programs that look for it.
 #[test]
 fn a_program_is_told_that_its_time_is_nearly_over() {

@@ -8,7 +8,7 @@ use crate::domain::failure::Failure;
 use crate::domain::job::Role;
 use crate::domain::limits::usd;
 use crate::engine::advance::{limit, request};
-use crate::engine::budget::{Paid, costs};
+use crate::engine::budget::Paid;
 use crate::engine::state::{Phase, State};
 
 /// What a budget asks for before anything else: the run is put aside when its time is spent, its
@@ -39,7 +39,7 @@ pub(super) fn watch(state: &State) -> Option<Event> {
 /// Whether a job of this kind may be asked of this agent now. Who already works is not ended for
 /// money.
 pub(super) fn allows(state: &State, of: Paid, agent: Option<&Agent>) -> bool {
-    let free = agent.is_some_and(|agent| !costs(agent));
+    let free = agent.is_some_and(|agent| !agent.costs());
     free || state.may_cost(of)
 }
 
