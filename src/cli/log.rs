@@ -124,7 +124,7 @@ impl Printer {
         out: &mut dyn Write,
     ) {
         let start = read.summary.started_at;
-        for record in read.summary.rounds.iter().flat_map(|round| &round.jobs) {
+        for record in read.summary.jobs() {
             let Some(what) = activities
                 .get(&record.job.id)
                 .and_then(|one| one.what.as_ref())

@@ -85,8 +85,7 @@ fn header(summary: &Summary, now: Timestamp) -> String {
     if let Some(start) = summary.started_at {
         parts.push(time::span(start, now));
     }
-    let jobs = summary.rounds.iter().flat_map(|round| &round.jobs);
-    parts.extend(dollars(cost(jobs)));
+    parts.extend(dollars(cost(summary.jobs())));
     parts.join(", ")
 }
 
@@ -163,15 +162,19 @@ fn slots(summary: &Summary, activities: &BTreeMap<JobId, Activity>, now: Timesta
 fn works(summary: &Summary, activities: &BTreeMap<JobId, Activity>, now: Timestamp) -> Vec<Row> {
     let mut rows = Vec::new();
     for effect in summary.open.values() {
-        let (name, record) = match effect {
+        let (name, agent, record) = match effect {
             Effect::RunJob { job } if job.role != Role::Review => {
-                let jobs = summary.rounds.iter().flat_map(|round| &round.jobs);
-                let record = jobs.rev().find(|record| record.job.id == job.id);
-                (job.slot.to_string(), record)
+                let name = job.slot.to_string();
+                let agent = summary.spec.as_ref().and_then(|spec| spec.agent_of(job));
+                let agent = agent.map(|agent| text::line(&agent.name));
+                let agent = agent.filter(|agent| *agent != name);
+                let record = summary.jobs().find(|record| record.job.id == job.id);
+                (name, agent, record)
             }
             Effect::Delegate { dispatch } => {
                 let id = dispatch.job.to_string();
-                (format!("job {}", id.get(..8).unwrap_or(&id)), None)
+                let name = format!("job {}", id.get(..8).unwrap_or(&id));
+                (name, None, None)
             }
             Effect::RunJob { .. }
             | Effect::Pin { .. }
@@ -189,7 +192,7 @@ fn works(summary: &Summary, activities: &BTreeMap<JobId, Activity>, now: Timesta
         );
         rows.push(Row {
             name,
-            agent: String::new(),
+            agent: agent.unwrap_or_default(),
             state,
         });
     }

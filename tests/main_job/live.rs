@@ -151,6 +151,50 @@ fn a_run_is_followed_to_its_end() {
     assert_eq!(kinds.last().map(String::as_str), Some("run_ended"));
 }
 
+/// A job that is no review is followed like one, and told with its agent.
+#[test]
+fn what_a_creator_does_is_told() {
+    let bench = Bench::new();
+    let folder = bench.repo.beside("agents");
+    let (reached, go) = (Point::new(&folder, "reached"), Point::new(&folder, "go"));
+    let writes = ScriptedAgent::with_script(format!(
+        "read_prompt; echo 'looks for the sum'; echo here > {}; read -r _ < {}; \
+         echo '// sum' >> src/lib.rs; echo 'It is written.' | deliver",
+        reached.path().display(),
+        go.path().display()
+    ));
+    let bench = bench
+        .reviewer("bob", &ScriptedAgent::passing())
+        .spare("cora", &writes, "report: file")
+        .ready();
+    let line = ["--base", "main", "--creator", "cora", "add a sum"];
+    let prepare = |command: &mut Command| {
+        command.env_clear().envs(bench.environment());
+        command.env("TERM", "xterm");
+    };
+    let program = [&[env!("CARGO_BIN_EXE_run-loop")], &line[..]].concat();
+    let Some(mut terminal) = Terminal::start(prepare, &program, 100, bench.repo.root()) else {
+        return skipped("there is no `script` here");
+    };
+    reached.reached();
+    terminal.shows("cora");
+    terminal.shows(" ago: looks for the sum");
+    let mut log = bench.spawn(&["log", "-f"]);
+    let out = log.stdout.take().unwrap();
+    let reader = within("the activity to be told", move || {
+        let mut reader = BufReader::new(out);
+        let mut lines = String::new();
+        while !lines.contains(": looks for the sum") {
+            assert!(reader.read_line(&mut lines).unwrap() > 0, "{lines}");
+        }
+        reader
+    });
+    go.release();
+    assert_eq!(terminal.ends().code, 0);
+    drop(reader);
+    log.wait().unwrap();
+}
+
 /// H09: who follows a run whose engine dies is told so, and what to do.
 #[test]
 fn a_run_whose_engine_dies_is_followed_no_further() {
