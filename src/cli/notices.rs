@@ -5,11 +5,9 @@ use std::path::Path;
 use crate::agent::find;
 use crate::cli::environment::Environment;
 use crate::config::profiles;
-use crate::domain::agent::AgentKind;
 use crate::domain::run_spec::{BaseSpec, PlanSource, RunSpec};
 use crate::domain::slot::Slot;
 use crate::git::{Git, Repository, uncommitted};
-use crate::process::confine::landlock_version;
 
 /// Which plan is worked by and where it came from, or that there is none (row M-045).
 pub(super) fn plan(spec: &RunSpec) -> Option<String> {
@@ -62,46 +60,8 @@ pub(super) fn range(git: &Git, repository: &Repository, spec: &RunSpec) -> Optio
     ))
 }
 
-/// What is to be known of who reviews, and whether what they read holds the runs' records.
-pub(super) fn of_panel(
-    panel: &[Slot],
-    environment: &Environment,
-    opens_records: bool,
-) -> Vec<String> {
-    let idle = idle_agents(panel, environment);
-    let unconfined = unconfined(panel, opens_records);
-    idle.into_iter().chain(unconfined).collect()
-}
-
-/// Agents that are to be confined and cannot be.
-fn unconfined(panel: &[Slot], opens_records: bool) -> Option<String> {
-    let agents = panel.iter();
-    let agents = agents.flat_map(|slot| std::iter::once(&slot.agent).chain(&slot.fallback));
-    let asked: Vec<&str> = agents
-        .filter(|agent| match &agent.kind {
-            AgentKind::Command(program) => program.confine,
-            AgentKind::Profile(program) => program.confine,
-            AgentKind::Checks | AgentKind::Human => false,
-        })
-        .map(|agent| agent.name.as_str())
-        .collect();
-    let why = if asked.is_empty() {
-        return None;
-    } else if landlock_version().is_none() {
-        "the kernel has no Landlock"
-    } else if opens_records {
-        "reviewers read the source root, and the runs' records lie in it"
-    } else {
-        return None;
-    };
-    let names = asked.join(", ");
-    Some(format!(
-        "{why}: {names} run unconfined, and what is promoted says so"
-    ))
-}
-
 /// Agents that are installed and not used, when nobody reads: named, never started.
-fn idle_agents(panel: &[Slot], environment: &Environment) -> Option<String> {
+pub(super) fn idle_agents(panel: &[Slot], environment: &Environment) -> Option<String> {
     if panel.iter().any(Slot::is_reader) {
         return None;
     }

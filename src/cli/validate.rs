@@ -96,8 +96,8 @@ pub fn validate(
         cache_root: &cache_root,
     };
     let mut told = [&*options.notices, &config.notices, &cast.notices].concat();
-    let opens_records = confinement.check(environment)?;
-    told.extend(notices::of_panel(&panel, environment, opens_records));
+    told.extend(confinement.check(environment)?);
+    told.extend(notices::idle_agents(&panel, environment));
     let spec = RunSpec {
         loop_id: LoopId::mint(stamp, "loop"),
         command: options.argv.clone(),
