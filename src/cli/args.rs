@@ -151,6 +151,8 @@ pub enum SchemaName {
     Sidecar,
     /// What makes promoted reports count
     Manifest,
+    /// A profile of an agent program: how it is started, and where what it prints says what
+    Profile,
     /// The templates of prompts: their names, what each may name, and the built-in texts
     Templates,
 }

@@ -56,13 +56,16 @@ pub(crate) fn run(
     };
     let text = text(&project, &who);
     accepted(root, &text)?;
-    if format == Format::Human {
-        let diff = TextDiff::from_lines("", &text);
-        let diff = diff
-            .unified_diff()
-            .header("/dev/null", FILE_NAME)
-            .to_string();
-        output::data(&format!("{}\n", block(&diff)));
+    let diff = TextDiff::from_lines("", &text);
+    let mut diff = diff.unified_diff();
+    let diff = block(&diff.header("/dev/null", FILE_NAME).to_string());
+    match format {
+        Format::Human => output::data(&format!("{diff}\n")),
+        // Who is asked sees what for; standard output is the program's.
+        Format::Json | Format::Ndjson if !args.yes && Console.is_interactive() => {
+            output::progress(&diff);
+        }
+        Format::Json | Format::Ndjson => {}
     }
     for note in &project.notes {
         output::note(note);

@@ -7,6 +7,7 @@ use crate::cli::output;
 use crate::config::keys;
 use crate::contract;
 use crate::domain::exit::Exit;
+use crate::domain::profile::Profile;
 use crate::promote::{Manifest, Sidecar};
 
 /// Prints the schema.
@@ -16,6 +17,7 @@ pub(crate) fn run(args: &SchemaArgs) -> Exit {
         SchemaName::Config => config(),
         SchemaName::Sidecar => json!(schemars::schema_for!(Sidecar)),
         SchemaName::Manifest => json!(schemars::schema_for!(Manifest)),
+        SchemaName::Profile => json!(schemars::schema_for!(Profile)),
         SchemaName::Templates => json!({ "templates": contract::prompt::own::known() }),
     };
     output::data(&format!("{schema:#}\n"));

@@ -146,6 +146,7 @@ fn a_known_program_is_told_with_its_version_and_the_reach_of_its_key() {
         "#!/bin/sh\necho codex-cli 0.0.1\ntouch \"$0-asked-$1\"\n",
     );
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    executable(&bin, "aider", "#!/bin/sh\necho aider 0.0.1\n");
     let machine = machine
         .variable("PATH", &path)
         .variable("OPENAI_API_KEY", "sk-canary");
@@ -160,6 +161,11 @@ fn a_known_program_is_told_with_its_version_and_the_reach_of_its_key() {
     assert_eq!(
         key["message"],
         "OPENAI_API_KEY: the shell commands of its model see it, in a reviewer too"
+    );
+    let key = about(&findings, "keys of aider");
+    assert_eq!(
+        key["message"],
+        "OPENAI_API_KEY: nobody has looked whether the shell commands of its model see it"
     );
     let asked: Vec<_> = std::fs::read_dir(&bin)
         .unwrap()

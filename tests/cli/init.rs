@@ -125,16 +125,28 @@ fn a_fresh_repository_without_a_commit_gets_one_too() {
 
 #[test]
 fn at_a_terminal_it_asks() {
-    for (typed, code) in [("y\n", 0), ("n\n", 3), ("\n", 3)] {
+    for (typed, code, format) in [
+        ("y\n", 0, "human"),
+        ("n\n", 3, "human"),
+        ("\n", 3, "human"),
+        ("y\n", 0, "json"),
+    ] {
         let machine = machine();
         let program = env!("CARGO_BIN_EXE_run-loop");
         let prepare = |command: &mut std::process::Command| {
             machine.prepare(command);
         };
         let root = machine.repo.root();
-        let Some(mut terminal) = Terminal::start(prepare, &[program, "init"], 80, root) else {
+        let line: &[&str] = if format == "json" {
+            &[program, "init", "--format", "json"]
+        } else {
+            &[program, "init"]
+        };
+        let Some(mut terminal) = Terminal::start(prepare, line, 80, root) else {
             return skipped("there is no `script` here");
         };
+        // Also where a program reads what comes of it.
+        terminal.shows("+++ run-loop.yaml");
         terminal.shows("write run-loop.yaml? [y/N]");
         terminal.types(typed);
         let session = terminal.ends();

@@ -177,6 +177,7 @@ fn help_version_and_explanations_are_data() {
         (&["schema", "verdict"], "\"receipts\""),
         (&["schema", "sidecar"], "content_tree"),
         (&["schema", "manifest"], "panel"),
+        (&["schema", "profile"], "\"keys-reach\""),
     ] {
         let ended = machine.run(args);
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{args:?}");

@@ -3,6 +3,7 @@
 use super::Told;
 use crate::cli::environment::Environment;
 use crate::domain::failure::Failure;
+use crate::domain::profile::KeysReach;
 use crate::report::agents::{KnownAgent, Standing};
 use crate::report::doctor::Finding;
 
@@ -57,7 +58,11 @@ fn cannot(one: &KnownAgent) -> impl Iterator<Item = String> {
 
 /// A key in the environment that the program hands on to whatever its model runs.
 fn keys(one: &KnownAgent, environment: &Environment) -> Option<Finding> {
-    let whose = one.keys_reach.whose()?;
+    let reach = match (one.keys_reach, one.keys_reach.whose()) {
+        (KeysReach::Nobody, _) => return None,
+        (_, Some(whose)) => format!("the shell commands of its model see it, {whose}"),
+        (_, None) => "nobody has looked whether the shell commands of its model see it".to_owned(),
+    };
     let set: Vec<&str> = one
         .keys
         .iter()
@@ -65,10 +70,7 @@ fn keys(one: &KnownAgent, environment: &Environment) -> Option<Finding> {
         .filter(|key| environment.get(key).is_some())
         .collect();
     (!set.is_empty()).then(|| {
-        let text = format!(
-            "{}: the shell commands of its model see it, {whose}",
-            set.join(", ")
-        );
+        let text = format!("{}: {reach}", set.join(", "));
         Finding::warning(
             format!("keys of {}", one.name),
             text,
