@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use run_loop::agent::acp;
-use run_loop::process::guard;
+use run_loop::process::{self, guard};
 
 fn main() -> ExitCode {
     let argv: Vec<_> = std::env::args_os().collect();
@@ -14,5 +14,6 @@ fn main() -> ExitCode {
     if acp::is_asked(&argv) {
         return acp::main(&argv);
     }
+    process::hide_own_environment();
     ExitCode::from(run_loop::cli::run(argv).code())
 }

@@ -11,7 +11,11 @@ pub mod guard;
 pub mod stream;
 pub mod supervise;
 
-mod capture;
+pub(crate) mod capture;
 pub(crate) mod partner;
+
+mod hidden;
 mod refusal;
 mod unix;
+
+pub use hidden::hide_own_environment;

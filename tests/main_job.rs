@@ -39,6 +39,8 @@ mod from_the_base;
 mod gate;
 #[path = "main_job/history.rs"]
 mod history;
+#[path = "main_job/keys.rs"]
+mod keys;
 #[path = "main_job/left_behind.rs"]
 mod left_behind;
 #[path = "main_job/live.rs"]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use run_loop::agent::command::{Dispatch, dispatch};
 use run_loop::agent::job_folder::JobFolder;
+use run_loop::agent::redact::Secrets;
 use run_loop::domain::agent::{
     Agent, AgentKind, CommandAgent, Contract, PromptChannel, ReportChannel,
 };
@@ -112,6 +113,7 @@ async fn job(cache: &Path, tree: &Path) {
         run_left: None,
         guard: &guard,
         confine: None,
+        secrets: &Secrets::default(),
     };
     let done = dispatch(&request, CancellationToken::new()).await;
     assert_eq!(done.ended, Ended::Exited { code: 0 }, "{done:?}");

@@ -6,15 +6,16 @@ use crate::domain::profile::Stream;
 /// No longer than this is told.
 const LONGEST: usize = 160;
 
-/// The last thing in an output that tells something, in one line; `None` where nothing does. The
-/// first line may be cut, and the last one may be half written: neither is an event then.
+/// The last thing in an output that tells something, in one line, as `shown` lets it be seen; `None` where
+/// nothing does. The last line may be half written: it is no event then.
 #[must_use]
-pub fn last(stream: Stream, output: &[u8]) -> Option<String> {
+pub fn last(stream: Stream, output: &[u8], shown: impl Fn(&str) -> String) -> Option<String> {
     let text = String::from_utf8_lossy(output);
     text.lines()
         .rev()
         .find_map(|text| line(stream, text).into_iter().rev().find_map(told))
-        .map(|text| text.chars().take(LONGEST).collect())
+        // Before it is cut: half a key is found by nobody.
+        .map(|text| shown(&text).chars().take(LONGEST).collect())
 }
 
 fn told(event: Event) -> Option<String> {
@@ -43,6 +44,8 @@ fn told(event: Event) -> Option<String> {
         | Event::Cost { .. }
         | Event::Reset { .. }
         | Event::Asked
+        | Event::Turn
+        | Event::Torn
         | Event::Raw { .. } => None,
     }
 }
@@ -59,7 +62,8 @@ mod tests {
             r#"{"type":"item.started","item":{"type":"command_execution","command":"cargo test\nx"}}"#,
             "\n",
         );
-        let told = |output: &str| last(Stream::Codex, output.as_bytes());
+        let plain = str::to_owned;
+        let told = |output: &str| last(Stream::Codex, output.as_bytes(), plain);
         assert_eq!(
             told(codex).as_deref(),
             Some("uses command_execution: cargo test")
@@ -73,14 +77,26 @@ mod tests {
         let cut = r#"ead_id":"t"}"#;
         assert_eq!(told(cut), None);
         assert_eq!(
-            last(Stream::Text, b"one\n\ntwo\n\n").as_deref(),
+            last(Stream::Text, b"one\n\ntwo\n\n", plain).as_deref(),
             Some("two")
         );
-        assert_eq!(last(Stream::Text, b""), None);
+        assert_eq!(last(Stream::Text, b"", plain), None);
         let long = "x".repeat(1000);
         assert_eq!(
-            last(Stream::Text, long.as_bytes()).map(|text| text.len()),
+            last(Stream::Text, long.as_bytes(), plain).map(|text| text.len()),
             Some(LONGEST)
         );
+    }
+
+    /// Wherever a key stands in a line that is too long, no part of it is shown.
+    #[test]
+    fn a_key_goes_before_the_text_is_cut() {
+        let key = "sk-0123456789";
+        let hidden = |text: &str| text.replace(key, "[redacted]");
+        for before in LONGEST - key.len() - 1..=LONGEST {
+            let line = format!("{}{key} and more", "x".repeat(before));
+            let told = last(Stream::Text, line.as_bytes(), hidden).unwrap();
+            assert!(!told.contains("sk-"), "{told}");
+        }
     }
 }

@@ -20,6 +20,7 @@ mod claude;
 mod codex;
 mod copilot;
 mod gemini;
+mod json;
 mod opencode;
 
 /// What happened in an agent program.
@@ -55,6 +56,8 @@ pub enum Event {
     },
     /// What it was asked was said again: all before it belongs to an earlier turn.
     Asked,
+    /// A turn began: what was said of the end was that of an earlier one.
+    Turn,
     /// A piece of a message that the model said. It goes on where the last piece of the same message
     /// stopped; where programs name no message, nothing but a tool comes between them.
     Piece {
@@ -115,6 +118,8 @@ pub enum Event {
         /// Its final message, where this event holds it.
         text: Option<String>,
     },
+    /// A piece of an event: what the event said is lost, and might have been anything.
+    Torn,
     /// A line that is none of its events.
     Raw {
         /// The line.
@@ -148,9 +153,10 @@ pub fn line(stream: Stream, line: &str) -> Vec<Event> {
         return Vec::new();
     }
     let mut events = Vec::new();
-    match serde_json::from_str::<Value>(line) {
-        Ok(value) if value.is_object() => reader(&value, &mut events),
-        Ok(_) | Err(_) => events.push(Event::Raw {
+    match json::parsed(line) {
+        Some(value) if value.is_object() => reader(&value, &mut events),
+        None if json::is_piece(line) => events.push(Event::Torn),
+        Some(_) | None => events.push(Event::Raw {
             text: line.to_owned(),
         }),
     }

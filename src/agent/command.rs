@@ -8,10 +8,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::adapter::outcome;
 use crate::agent::arguments::{self, Placeholder};
-use crate::agent::dispatched::{Dispatched, shown};
+use crate::agent::dispatched::Dispatched;
 use crate::agent::environment::{Variables, is_passable, passed_on};
 use crate::agent::job_folder::JobFolder;
-use crate::agent::redact::{self, Secrets};
+use crate::agent::redact::Secrets;
 use crate::agent::report_file::{REPORT_CAP, ReportFile};
 use crate::agent::wrap_up;
 use crate::domain::agent::{Agent, CommandAgent, PromptChannel, ReportChannel};
@@ -53,6 +53,8 @@ pub struct Dispatch<'a> {
     pub guard: &'a GuardProgram,
     /// What it may not reach, where it is to be confined.
     pub confine: Option<Confine>,
+    /// What nothing that it leaves may show.
+    pub secrets: &'a Secrets,
 }
 
 /// What a job's variables say of it.
@@ -91,7 +93,6 @@ pub(crate) struct Besides {
 
 /// Runs the job to its end and reads what it handed over.
 pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispatched {
-    let secrets = secrets(dispatch.command, dispatch.environment);
     let mut besides = Besides::default();
     if !dispatch.agent.remote {
         let note = dispatch.folder.wrap_up().into_os_string();
@@ -102,7 +103,7 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
         never = wrap_up::tell(dispatch.folder, dispatch.told_of()) => match never {},
     };
     match done {
-        Ok(done) => dispatched(dispatch.command, dispatch.folder, done, &secrets),
+        Ok(done) => dispatched(dispatch.command, dispatch.folder, done, dispatch.secrets),
         Err(failure) => Dispatched::not_started(failure),
     }
 }
@@ -136,11 +137,10 @@ pub(crate) async fn run(
 pub async fn taken_over(
     command: &CommandAgent,
     folder: &JobFolder,
-    environment: &Variables,
+    secrets: &Secrets,
 ) -> std::io::Result<Option<Dispatched>> {
-    let secrets = secrets(command, environment);
     let done = recovered(folder, REPORT_CAP).await?;
-    Ok(done.map(|done| dispatched(command, folder, done, &secrets)))
+    Ok(done.map(|done| dispatched(command, folder, done, secrets)))
 }
 
 /// How a job ended whose engine died; see [`taken_over`].
@@ -173,12 +173,6 @@ pub(crate) async fn recovered(
     }))
 }
 
-/// Values of the variables that it names and whose names say that nobody else may see them.
-fn secrets(command: &CommandAgent, environment: &Variables) -> Secrets {
-    let named = command.env.iter().filter(|name| redact::is_secret(name));
-    Secrets::named(named, environment)
-}
-
 fn dispatched(
     command: &CommandAgent,
     folder: &JobFolder,
@@ -190,8 +184,8 @@ fn dispatched(
         ReportFile::Unusable(reason) => (None, Some(reason)),
         ReportFile::Bytes(bytes) => (Some(secrets.taken_out(bytes)), None),
     };
-    secrets.taken_out_of_files(&[&done.stdout.path, &done.stderr.path]);
-    let stderr_tail = secrets.taken_out_of_text(&shown(&done.stderr.last));
+    secrets.taken_out_of_files(&[&done.stdout, &done.stderr]);
+    let stderr_tail = secrets.shown_end(&done.stderr);
     let ended = limited(done.ended, &stderr_tail);
     Dispatched {
         ended,
@@ -437,7 +431,7 @@ mod tests {
             env: Vec::new(),
             confine: false,
         };
-        let taken = taken_over(&command, &folder, &Variables::default()).await;
+        let taken = taken_over(&command, &folder, &Secrets::default()).await;
         let taken = taken.unwrap().unwrap();
         assert!(taken.ended.is_limit(), "{taken:?}");
         let reset = at(1_764_446_400_000 + 3_600_000);

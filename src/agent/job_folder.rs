@@ -3,6 +3,8 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::DirBuilderExt as _;
 
 use crate::agent::folder::Folder;
@@ -27,6 +29,8 @@ const FILES: &str = "files";
 const PROMPT_HASH: &str = "prompt.sha256";
 /// In the capture folder, which a confined job cannot write: there where the job is confined.
 const CONFINED: &str = "landlock";
+/// In the capture folder: where the job's program was started.
+const DIRECTORY: &str = "directory";
 
 /// A job's folder, `<cache>/jobs/<loop>/<job>/`, and beside it `<job>.capture/` for its output.
 ///
@@ -195,6 +199,29 @@ impl JobFolder {
             Ok(Some(_)) => Confinement::Landlock,
             Ok(None) | Err(_) => Confinement::None,
         }
+    }
+
+    /// Notes where the job's program works, before it is started.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn note_directory(&self, directory: &Path) -> Result<(), Failure> {
+        let bytes = directory.as_os_str().as_bytes();
+        let written = self.capture.write(DIRECTORY, bytes);
+        written.map_err(|error| Failure::new(Code::StateUnwritable, error.to_string()))
+    }
+    /// Where the job's program was started.
+    ///
+    /// # Errors
+    /// When that cannot be told.
+    pub(crate) fn directory(&self) -> io::Result<PathBuf> {
+        let file = self.capture.read(DIRECTORY)?;
+        let path = self.capture.path().join(DIRECTORY);
+        let mut bytes = Vec::new();
+        let file = fs_err::File::from_parts(file.into(), path);
+        // No path is as long as that.
+        file.take(1 << 16).read_to_end(&mut bytes)?;
+        Ok(PathBuf::from(OsString::from_vec(bytes)))
     }
 
     /// The folder itself.

@@ -10,7 +10,7 @@ use crate::agent::adapter::account::Account;
 use crate::agent::adapter::outcome;
 use crate::agent::arguments::{self, Placeholder};
 use crate::agent::command::{self, Besides, Named};
-use crate::agent::dispatched::{Dispatched, shown};
+use crate::agent::dispatched::Dispatched;
 use crate::agent::environment::Variables;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::redact::Secrets;
@@ -59,6 +59,8 @@ pub struct Dispatch<'a> {
     pub confine: Option<&'a Confine>,
     /// The JSON Schema that its answer must fit.
     pub schema: Option<Schema<'a>>,
+    /// What nothing that it leaves may show.
+    pub secrets: &'a Secrets,
 }
 
 /// The form that an answer must have.
@@ -103,6 +105,7 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
         continues,
         confine,
         schema,
+        secrets,
     } = *dispatch;
     let form = schema.and_then(|schema| schema.native(&program.profile));
     let (form, schema) = form.unzip();
@@ -129,13 +132,17 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
         budget,
         run_left: None,
         confine: confine.cloned(),
+        secrets,
     };
     let directory = besides.directory.as_deref().or(tree);
-    let directory = directory.map(Path::to_path_buf);
+    // Whoever takes the job over has to know.
+    if let Some(Err(failure)) = directory.map(|directory| folder.note_directory(directory)) {
+        return Dispatched::not_started(failure);
+    }
     match command::run(&as_command, &besides, stop).await {
         Ok(done) => Dispatched {
             confinement: folder.confinement(),
-            ..read(program, done, environment, directory.as_deref(), continues)
+            ..read(program, done, secrets, directory, continues)
         },
         Err(failure) => Dispatched::not_started(failure),
     }
@@ -144,18 +151,25 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
 /// What a job handed over whose engine died; see [`command::taken_over`].
 ///
 /// # Errors
-/// When the guard's record is damaged: then nothing is known, and nothing is believed.
+/// When the guard's record or the note of where the job stood is damaged: then nothing is known, and
+/// nothing is believed.
 pub async fn taken_over(
     program: &ProfileAgent,
     folder: &JobFolder,
-    environment: &Variables,
+    secrets: &Secrets,
     continues: Option<Continued<'_>>,
 ) -> std::io::Result<Option<Dispatched>> {
-    let done = command::recovered(folder, OUTPUT_CAP).await?;
-    // Where it stood is not known any more, so nobody continues its session.
-    Ok(done.map(|done| Dispatched {
+    let Some(done) = command::recovered(folder, OUTPUT_CAP).await? else {
+        return Ok(None);
+    };
+    let directory = match folder.directory() {
+        // An engine that wrote no such note started it: where it stood is not known.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        directory => directory?,
+    };
+    Ok(Some(Dispatched {
         confinement: folder.confinement(),
-        ..read(program, done, environment, None, continues)
+        ..read(program, done, secrets, Some(&directory), continues)
     }))
 }
 
@@ -304,13 +318,12 @@ fn printed(profile: &Profile, done: &Supervised) -> (Account, Option<String>) {
 fn read(
     program: &ProfileAgent,
     done: Supervised,
-    environment: &Variables,
+    secrets: &Secrets,
     directory: Option<&Path>,
     continues: Option<Continued<'_>>,
 ) -> Dispatched {
     let profile = &program.profile;
-    let secrets = Secrets::named(profile.keys.iter().chain(&program.env), environment);
-    let stderr_tail = secrets.taken_out_of_text(&shown(&done.stderr.last));
+    let stderr_tail = secrets.shown_end(&done.stderr);
     let (account, unusable) = printed(profile, &done);
     let elsewhere = account
         .directory()
@@ -327,7 +340,7 @@ fn read(
             trouble: Trouble::Session,
             message: format!("it worked in {}", elsewhere.unwrap_or_default()),
         },
-        (ended, _) => outcome::ended(profile, ended, &account, &stderr_tail),
+        (ended, _) => outcome::ended(profile, ended, &account, &stderr_tail, secrets),
     };
     let ended = match ended {
         Ended::Failed {
@@ -348,7 +361,7 @@ fn read(
         | Ended::Interrupted) => other,
     };
     let spent = spent(profile, &account, directory, continues);
-    secrets.taken_out_of_files(&[&done.stdout.path, &done.stderr.path]);
+    secrets.taken_out_of_files(&[&done.stdout, &done.stderr]);
     let report = account.final_message().map(String::into_bytes);
     let (report, unusable) = match report {
         Some(bytes) if bytes.len() > REPORT_CAP => (

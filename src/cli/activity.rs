@@ -9,10 +9,10 @@ use crate::agent::activity;
 use crate::agent::environment::Variables;
 use crate::agent::redact::Secrets;
 use crate::checks::secret::SecretRules;
-use crate::domain::agent::{Agent, AgentKind};
+use crate::domain::agent::AgentKind;
 use crate::domain::effect::Effect;
 use crate::domain::id::JobId;
-use crate::domain::job::{Job, Role};
+use crate::domain::job::Job;
 use crate::domain::profile::Stream;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::summary::Summary;
@@ -33,16 +33,9 @@ pub(super) struct Activities {
 impl Activities {
     /// Where captured output lies, and whose keys must not be shown.
     pub(super) fn new(cache: &Path, spec: &RunSpec, environment: &Variables) -> Self {
-        let panel = spec.panel.iter();
-        let agents = panel
-            .flat_map(|slot| std::iter::once(&slot.agent).chain(&slot.fallback))
-            .chain(&spec.creator)
-            .chain(&spec.planner)
-            .chain(&spec.arbiter);
-        let names: Vec<String> = agents.flat_map(variables).collect();
         Self {
             cache: cache.to_owned(),
-            secrets: Secrets::named(&names, environment),
+            secrets: Secrets::of(spec.agents(), environment),
         }
     }
 
@@ -68,7 +61,7 @@ impl Activities {
     }
 
     fn of(&self, spec: &RunSpec, job: &Job) -> Option<Activity> {
-        let stream = match &agent_of(spec, job)?.kind {
+        let stream = match &spec.agent_of(job)?.kind {
             AgentKind::Command(_) => Stream::Text,
             AgentKind::Profile(program) => program.profile.stream,
             // Their commands have folders of their own; a person prints nothing.
@@ -83,11 +76,18 @@ impl Activities {
         let stderr = capture.open_file("stderr").ok();
         let stderr = stderr.and_then(|file| file.metadata().ok()?.modified().ok());
         let at = seen.modified().ok().max(stderr)?;
-        file.seek(SeekFrom::Start(seen.len().saturating_sub(END)))
-            .ok()?;
+        let from = seen.len().saturating_sub(END);
+        file.seek(SeekFrom::Start(from)).ok()?;
         let mut end = Vec::new();
         file.take(END).read_to_end(&mut end).ok()?;
-        let what = activity::last(stream, &end).map(|text| self.shown(&text));
+        // What begins in the middle may begin within a key, too.
+        let whole = end.iter().position(|byte| *byte == b'\n');
+        let whole = if from == 0 {
+            0
+        } else {
+            whole.map_or(end.len(), |at| at + 1)
+        };
+        let what = activity::last(stream, &end[whole..], |text| self.shown(text));
         Some(Activity {
             at: timestamp(at),
             what,
@@ -98,31 +98,6 @@ impl Activities {
     fn shown(&self, text: &str) -> String {
         let text = self.secrets.taken_out_of_text(text);
         SecretRules::embedded().map_or_else(|_| String::new(), |rules| rules.redact(&text))
-    }
-}
-
-/// Variables whose values an agent's output must not show.
-fn variables(agent: &Agent) -> Vec<String> {
-    match &agent.kind {
-        AgentKind::Command(program) => program.env.clone(),
-        AgentKind::Profile(program) => {
-            let keys = program.profile.keys.iter();
-            keys.chain(&program.env).cloned().collect()
-        }
-        AgentKind::Checks | AgentKind::Human => Vec::new(),
-    }
-}
-
-/// Who does a job.
-fn agent_of<'a>(spec: &'a RunSpec, job: &Job) -> Option<&'a Agent> {
-    match job.role {
-        Role::Plan | Role::Refine => spec.planner.as_ref(),
-        Role::Challenge | Role::Implement | Role::Correct | Role::Comply => spec.creator.as_ref(),
-        Role::Arbitrate => spec.arbiter.as_ref(),
-        Role::Readjudicate | Role::Review => {
-            let slot = spec.panel.iter().find(|slot| slot.name == job.slot)?;
-            slot.agent_at(job.rank)
-        }
     }
 }
 

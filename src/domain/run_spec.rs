@@ -107,6 +107,18 @@ impl RunSpec {
         let mut readers = self.panel.iter().filter(|slot| slot.is_reader());
         lowered && self.readers() > 0 && readers.all(|slot| !slot.agent.remote)
     }
+    /// Everybody who may be asked: who reviews and who steps in, who plans, writes and rules, and whom
+    /// jobs may delegate to.
+    pub fn agents(&self) -> impl Iterator<Item = &Agent> {
+        let panel = self.panel.iter();
+        let reviewers = panel.flat_map(|slot| std::iter::once(&slot.agent).chain(&slot.fallback));
+        reviewers
+            .chain(&self.creator)
+            .chain(&self.planner)
+            .chain(&self.arbiter)
+            .chain(&self.roster)
+            .chain(self.single.as_ref().map(|single| &single.agent))
+    }
     /// Who does a job of the run itself.
     #[must_use]
     pub fn agent_of(&self, job: &Job) -> Option<&Agent> {

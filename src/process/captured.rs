@@ -41,6 +41,19 @@ impl CapturedFile {
     pub fn whole(&self) -> Option<&[u8]> {
         self.whole.as_deref()
     }
+    /// Where the mark stands in a file of this length that lacks some of the output.
+    #[must_use]
+    pub(crate) fn mark(&self, length: usize) -> Option<std::ops::Range<usize>> {
+        let (head, tail) = self.halves()?;
+        let mark = head..length.checked_sub(tail)?;
+        (mark.start < mark.end).then_some(mark)
+    }
+    /// Bytes of the program before the mark, and after it.
+    fn halves(&self) -> Option<(usize, usize)> {
+        let kept = self.bytes_total.checked_sub(self.bytes_cut)?;
+        let kept = usize::try_from(kept).ok()?;
+        self.is_cut().then_some((kept / 2, kept - kept / 2))
+    }
     /// What stands for the output of a program that never ran.
     #[must_use]
     pub(crate) fn nothing(path: &Path) -> Self {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::agent::confined;
 use crate::agent::job_folder::JobFolder;
+use crate::agent::redact::Secrets;
 use crate::agent::version::Versions;
 use crate::domain::agent::Agent;
 use crate::domain::code::Code;
@@ -15,6 +16,7 @@ use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId, RoundNumber};
 use crate::domain::slot::SlotName;
+use crate::engine::State;
 
 use crate::git::program::Git;
 use crate::git::repository::Repository;
@@ -54,6 +56,14 @@ pub struct Rim {
 }
 
 impl Rim {
+    /// What nothing that a job leaves may show: whatever anybody of the run is given and others are not.
+    #[must_use]
+    pub fn secrets(&self, state: &State) -> Secrets {
+        let of_run = state.run.iter().flat_map(|run| run.agents());
+        let delegated = state.delegations.values();
+        let delegated = delegated.map(|record| &record.submission.agent);
+        Secrets::of(of_run.chain(delegated), &self.environment)
+    }
     /// Where a round's evidence lies.
     #[must_use]
     pub fn evidence_folder(&self, run: LoopId, round: RoundNumber) -> PathBuf {

@@ -4,6 +4,7 @@
 use run_loop::agent::activity;
 use run_loop::agent::adapter::account::Account;
 use run_loop::agent::adapter::outcome;
+use run_loop::agent::redact::Secrets;
 use run_loop::domain::job::Ended;
 use run_loop::domain::profile::Stream;
 use run_loop::domain::trouble::Trouble;
@@ -93,7 +94,8 @@ fn said(text: &str) -> String {
 
 fn ended(lines: &[&str]) -> Ended {
     let account = Account::of(Stream::Acp, lines.join("\n").as_bytes());
-    outcome::ended(&profile("acp"), Ended::Exited { code: 0 }, &account, "")
+    let exited = Ended::Exited { code: 0 };
+    outcome::ended(&profile("acp"), exited, &account, "", &Secrets::default())
 }
 
 /// Whatever the agent said and however its client ended: a turn that did not end by itself is none.
@@ -158,7 +160,7 @@ fn what_was_refused_is_counted_and_told() {
     let allowed = r#"{"permission":{"title":"ls","answer":"allow_once"}}"#;
     let account = Account::of(Stream::Acp, format!("{refused}\n{allowed}\n").as_bytes());
     assert_eq!(account.spent().denied, 1);
-    let last = activity::last(Stream::Acp, refused.as_bytes());
+    let last = activity::last(Stream::Acp, refused.as_bytes(), str::to_owned);
     assert_eq!(last.as_deref(), Some("was denied rm -rf /"));
 }
 

@@ -25,6 +25,7 @@ replaces an embedded profile.
 
 A program has succeeded when it exits with 0, says itself that it is done, tells of no error that it
 gave up on, and was not ended by us. What it does not tell of tokens and cost is unknown, never zero.
+Nor has one succeeded of whose events one is torn: what it said might have been anything.
 
 A re-ask, a correction and a re-adjudication go on in the session of the program that the job before
 them was in, where its profile says how: in the same folder, for the same position, and only after jobs
@@ -33,7 +34,10 @@ A session that is not there any more is replaced by a new one, once, which is to
 before; `run-loop log` says so. A delegated job goes on in the session of an earlier one where it is told to
 (`run-loop job submit --continue JOB`), and in its own where its answer did not fit its schema.
 
-Its keys go to it alone, and their values are taken out of reports, messages and captured output.
+Its keys go to it alone, and their values are taken out of reports, messages and captured output of every
+job of the run. So are the values of the variables that `env` of an entry names, where they have 8
+characters or more. No job can read the environment of `run-loop` itself; those of other agents that work
+at the same time, and that of your shell, can be read by any that is not confined.
 
 Profiles whose names end with `-acp` drive a program over the Agent Client Protocol: our client of it is
 what the job starts. It offers the agent neither files nor terminals. A permission that a reviewer or

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use run_loop::agent::adapter::account::Account;
 use run_loop::agent::adapter::outcome;
+use run_loop::agent::redact::Secrets;
 use run_loop::config::profiles;
 use run_loop::domain::job::Ended;
 use run_loop::domain::profile::Profile;
@@ -32,6 +33,12 @@ pub(crate) fn profile(program: &str) -> Profile {
     profiles::embedded(program).unwrap().unwrap()
 }
 
+/// What a program printed in a recorded run.
+pub(crate) fn printed(program: &str, case: &str) -> String {
+    let path = folder(program).join(format!("{case}.stdout"));
+    std::fs::read_to_string(path).unwrap()
+}
+
 /// A recorded run; a signal that the recorder sent is one that we did not send.
 pub(crate) fn recorded(program: &str, case: &str) -> Recorded {
     let end = &ends(program)[case];
@@ -50,7 +57,7 @@ pub(crate) fn ended_so(program: &str, case: &str, exited: Ended) -> Recorded {
     let read = |kind: &str| std::fs::read(folder(program).join(format!("{case}.{kind}")));
     let account = Account::of(profile.stream, &read("stdout").unwrap());
     let stderr = String::from_utf8(read("stderr").unwrap_or_default()).unwrap();
-    let ended = outcome::ended(&profile, exited, &account, &stderr);
+    let ended = outcome::ended(&profile, exited, &account, &stderr, &Secrets::default());
     Recorded {
         profile,
         account,

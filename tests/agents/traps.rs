@@ -1,11 +1,14 @@
 //! Each trap that the real programs set, on what they printed.
 
 use run_loop::agent::adapter::account::Account;
+use run_loop::agent::adapter::outcome;
+use run_loop::agent::environment::Variables;
+use run_loop::agent::redact::Secrets;
 use run_loop::domain::job::Ended;
 use run_loop::domain::profile::Stream;
 use run_loop::domain::trouble::Trouble;
 
-use crate::recorded::{ended_so, recorded};
+use crate::recorded::{ended_so, printed, profile, recorded};
 
 fn trouble(program: &str, case: &str) -> Option<Trouble> {
     recorded(program, case).trouble()
@@ -138,7 +141,7 @@ fn status_modulo_256() {
         assert_eq!(told, code);
         let silent = Account::new(Stream::Gemini);
         let exited = Ended::Exited { code };
-        let from_code = run_loop::agent::adapter::outcome::ended(&run.profile, exited, &silent, "");
+        let from_code = outcome::ended(&run.profile, exited, &silent, "", &Secrets::default());
         let Ended::Failed { trouble, .. } = from_code else {
             unreachable!("{case}");
         };
@@ -332,5 +335,181 @@ fn damaged_output_is_no_success() {
             );
         }
         assert!(!Account::of(stream, b"[]\nnull\n\"done\"\n{}\n\xff\xfe").is_done());
+    }
+}
+
+/// How a program of this profile ended that printed this and exited with 0.
+fn ended(program: &str, output: &str) -> Ended {
+    let profile = profile(program);
+    let account = Account::of(profile.stream, output.as_bytes());
+    let exited = Ended::Exited { code: 0 };
+    outcome::ended(&profile, exited, &account, "", &Secrets::default())
+}
+
+/// What a torn event said might have been anything: nothing is believed then.
+#[test]
+fn a_torn_line_is_no_success() {
+    for program in [
+        "codex",
+        "claude",
+        "gemini",
+        "opencode",
+        "qwen",
+        "copilot",
+        "claude-acp",
+        "codex-acp",
+        "gemini-acp",
+        "opencode-acp",
+    ] {
+        let output = printed(program, "tool");
+        let lines: Vec<&str> = output.lines().collect();
+        let whole = Ended::Exited { code: 0 };
+        assert_eq!(ended(program, &output), whole, "{program}");
+        for (at, line) in lines.iter().enumerate() {
+            let mut middle = (0..=line.len() / 2).rev();
+            let middle = middle.find(|at| line.is_char_boundary(*at)).unwrap();
+            let (head, tail) = line.split_at(middle);
+            for torn in [
+                head.to_owned(),
+                line[..line.len() - 1].to_owned(),
+                format!("{head}\n{tail}"),
+                format!("{line}{line}"),
+            ] {
+                let mut lines = lines.clone();
+                lines[at] = &torn;
+                let ended = ended(program, &lines.join("\n"));
+                assert!(!ended.is_success(), "{program}: {torn}");
+            }
+        }
+    }
+    // gemini's answer comes in pieces, and this one held the `NOT `.
+    let piece = |text: &str| {
+        format!(r#"{{"type":"message","role":"assistant","content":"{text}","delta":true}}"#)
+    };
+    let done = r#"{"type":"result","status":"success"}"#;
+    let (said, not, pass) = (piece("VERDICT: "), piece("NOT "), piece("PASS"));
+    for torn in [&not[..not.len() - 2], &not[10..]] {
+        let output = [&*said, torn, &pass, done].join("\n");
+        assert!(!ended("gemini", &output).is_success(), "{torn}");
+    }
+    // A warning is none, and neither is text that was cut within a character.
+    let half = piece("x\\ud83d");
+    let output = ["Warning: it is late", &*said, &half, &pass, done].join("\n");
+    assert!(ended("gemini", &output).is_success());
+}
+
+/// What was said before a tool is no answer of gemini's, and none of an agent that names no messages,
+/// also where nothing is said after it.
+#[test]
+fn what_was_said_before_a_tool_is_no_answer() {
+    let gemini = [
+        r#"{"type":"message","role":"assistant","content":"VERDICT: PASS","delta":true}"#,
+        r#"{"type":"tool_use","tool_name":"read_file","tool_id":"1","parameters":{}}"#,
+        r#"{"type":"tool_result","tool_id":"1","status":"success"}"#,
+        r#"{"type":"message","role":"assistant","content":"after","delta":true}"#,
+        r#"{"type":"result","status":"success"}"#,
+    ];
+    let acp = [
+        r#"{"agent":{"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"VERDICT: PASS"}}}}}"#,
+        r#"{"agent":{"method":"session/update","params":{"update":{"sessionUpdate":"tool_call","toolCallId":"1","title":"read"}}}}"#,
+        r#"{"agent":{"method":"session/update","params":{"update":{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}}}}"#,
+        r#"{"agent":{"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"after"}}}}}"#,
+        r#"{"agent":{"id":3,"result":{"stopReason":"end_turn"}}}"#,
+    ];
+    for (stream, lines) in [(Stream::Gemini, gemini), (Stream::Acp, acp)] {
+        let said = |lines: &[&str]| {
+            let account = Account::of(stream, lines.join("\n").as_bytes());
+            assert!(account.is_done());
+            account.final_message()
+        };
+        assert_eq!(said(&lines).as_deref(), Some("after"), "{stream:?}");
+        let [before, begun, over, _, done] = lines;
+        assert_eq!(said(&[before, begun, over, done]), None, "{stream:?}");
+        assert_eq!(said(&[before, begun, done]), None, "{stream:?}");
+        let alone = said(&[before, done]);
+        assert_eq!(alone.as_deref(), Some("VERDICT: PASS"), "{stream:?}");
+    }
+    // gemini tells of the end alone where the tool was refused.
+    let refused = [gemini[0], gemini[2], gemini[4]].join("\n");
+    let account = Account::of(Stream::Gemini, refused.as_bytes());
+    assert_eq!(account.final_message(), None);
+}
+
+/// A turn that began and did not end is not done, whatever an earlier one said.
+#[test]
+fn a_later_turn_that_does_not_end_is_not_done() {
+    for (program, begins) in [
+        ("opencode", r#"{"type":"step_start","sessionID":"s"}"#),
+        ("codex", r#"{"type":"turn.started"}"#),
+        (
+            "claude",
+            r#"{"type":"system","subtype":"init","session_id":"s"}"#,
+        ),
+        (
+            "qwen",
+            r#"{"type":"system","subtype":"init","session_id":"s"}"#,
+        ),
+    ] {
+        let output = printed(program, "text");
+        assert!(ended(program, &output).is_success(), "{program}");
+        let output = format!("{}\n{begins}\n", output.trim_end());
+        assert!(!ended(program, &output).is_success(), "{program}");
+    }
+    // claude's second turn of a background task, without its result.
+    let output = printed("claude", "background-bash");
+    let (first, _) = output.trim_end().rsplit_once('\n').unwrap();
+    assert!(!ended("claude", first).is_success());
+}
+
+/// aider asks again by itself after a 429, and its answer then is one. What it gave up on is none, also
+/// after an answer.
+#[test]
+fn an_answer_after_a_limit_is_an_answer() {
+    let limited = printed("aider", "error429");
+    let (tries, _) = limited.split_once("Retrying in 0.5").unwrap();
+    let answer = "VERDICT: PASS\n\nTokens: 100 sent, 20 received.\n";
+    let output = format!("{tries}Retrying in 0.5 seconds...\n\n{answer}");
+    assert!(ended("aider", &output).is_success());
+    for output in [limited.clone(), format!("{answer}{tries}")] {
+        let Ended::Failed { trouble, .. } = ended("aider", &output) else {
+            panic!("{output}");
+        };
+        assert_eq!(trouble, Trouble::RateLimit);
+    }
+    let refused = printed("aider", "error401");
+    for output in [format!("{refused}{answer}"), format!("{answer}{refused}")] {
+        assert!(!ended("aider", &output).is_success(), "{output}");
+    }
+}
+
+/// A key goes before a message is cut: half of one would be found by nobody.
+#[test]
+fn no_half_of_a_key_stands_where_a_message_is_cut() {
+    const KEY: &str = "sk-0123456789";
+    let ours: Variables = [("A_KEY".into(), KEY.into())].into();
+    let secrets = Secrets::named(&["A_KEY".to_owned()], &ours);
+    for before in 280..=305 {
+        let words = format!("{}{KEY} was refused", "x".repeat(before));
+        let line = format!(
+            r#"{{"type":"result","subtype":"success","is_error":true,"result":"{words}"}}"#
+        );
+        let account = Account::of(Stream::Claude, line.as_bytes());
+        let exited = Ended::Exited { code: 1 };
+        for (account, stderr) in [
+            (&account, ""),
+            (&Account::new(Stream::Claude), words.as_str()),
+        ] {
+            let ended = outcome::ended(
+                &profile("claude"),
+                exited.clone(),
+                account,
+                stderr,
+                &secrets,
+            );
+            let Ended::Failed { message, .. } = ended else {
+                panic!("{ended:?}");
+            };
+            assert!(!message.contains("sk-0"), "{before}: {message}");
+        }
     }
 }

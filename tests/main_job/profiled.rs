@@ -2,9 +2,11 @@
 //! real ones print (`tests/real_agents.rs` drives the real ones).
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::support::agents::ScriptedAgent;
+use crate::support::agents::{Point, ScriptedAgent};
 use crate::support::bench::{Bench, Ran};
+use crate::support::crash::{Engine, until};
 
 const KEY: &str = "sk-canary-5c1f0e9a7b";
 const OTHER_KEY: &str = "sk-canary-other-77d2";
@@ -67,17 +69,17 @@ impl Profiled {
         for reviewer in reviewers {
             args.extend(["--reviewer", reviewer]);
         }
+        Ran::of(&self.command(&args).output().unwrap())
+    }
+    fn command(&self, args: &[&str]) -> Command {
         let path = &self.bench.environment()["PATH"];
-        let output = self
-            .bench
-            .command(&args)
+        let mut command = self.bench.command(args);
+        command
             .envs(self.keeps.iter().map(|kept| ("CLAUDE_CONFIG_DIR", kept)))
             .env("PATH", format!("{}:{path}", self.bin.display()))
             .env("ANTHROPIC_API_KEY", KEY)
-            .env("OPENAI_API_KEY", OTHER_KEY)
-            .output()
-            .unwrap();
-        Ran::of(&output)
+            .env("OPENAI_API_KEY", OTHER_KEY);
+        command
     }
     #[track_caller]
     fn refused(&self, reviewer: &str, code: i32, says: &str) {
@@ -293,6 +295,47 @@ fn a_session_of_another_folder_has_no_verdict() {
     world.refused("claude", 5, "it worked in /");
 }
 
+/// Also where the engine that asked it is dead: the one that takes the job over knows where it was started.
+#[test]
+fn a_session_of_another_folder_has_no_verdict_when_it_is_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let point = |name: &str| Point::new(folder.path(), name);
+    let (started, go) = (point("started"), point("go"));
+    let continued = format!(
+        "echo x > {}; read -r _ < {}; CWD=/ done_at 0.5",
+        started.path().display(),
+        go.path().display()
+    );
+    let program = in_sessions(folder.path(), NO_VERDICT, &continued, "CWD=/ done_at 0.5");
+    let world = Profiled::keeping(folder.path(), &[("claude", &program)]);
+    let line = [
+        "--base",
+        "main",
+        "--review-only",
+        "--reviewer",
+        "claude",
+        "--format",
+        "ndjson",
+    ];
+    let engine = Engine::of(world.command(&line));
+    started.reached();
+    let ended = || {
+        let left = world.bench.left_in_cache(&["jobs"]);
+        let ended = left.iter().filter(|path| path.ends_with("/outcome.json"));
+        ended.count()
+    };
+    let before = ended();
+    engine.signal("STOP");
+    go.release();
+    until("the guard has written the outcome", || ended() > before);
+    engine.kill();
+    let ran = Ran::of(&world.command(&["resume"]).output().unwrap());
+    ran.ends(5).says("it worked in /");
+    assert_eq!(world.bench.promoted(), Vec::<String>::new());
+    let calls = std::fs::read_to_string(folder.path().join("calls")).unwrap();
+    assert_eq!(calls.matches("--resume s-1").count(), 1, "{calls}");
+}
+
 /// A reviewer is started so that it may not write, with the prompt on standard input.
 #[test]
 fn a_reviewer_is_started_as_one() {
@@ -410,37 +453,47 @@ echo '{{"type":"step_finish","sessionID":"s","part":{{"reason":"stop","tokens":{
     assert_ne!(lines[0], lines[1]);
 }
 
-/// A key goes to its agent alone, and what the agent makes of it is shown nowhere.
+/// A key goes to its agent alone, and what the agent makes of it is shown nowhere. Nor is the key of another
+/// agent of the run, wherever somebody has it from.
 #[test]
 fn a_key_is_seen_by_its_agent_and_nowhere_else() {
     let folder = tempfile::tempdir().unwrap();
     let got = folder.path().join("got");
     let leaks = format!(
         r#"printf '%s %s' "$ANTHROPIC_API_KEY" "${{OPENAI_API_KEY:-none}}" > {}
-echo "key $ANTHROPIC_API_KEY" >&2
-REPORT=$(SUMMARY="I have $ANTHROPIC_API_KEY" verdict PASS '[]' | json_text)
+echo "keys $ANTHROPIC_API_KEY {OTHER_KEY}" >&2
+REPORT=$(SUMMARY="I have $ANTHROPIC_API_KEY and {OTHER_KEY}" verdict PASS '[]' | json_text)
 {DONE}"#,
         got.display()
     );
     let fails = DONE.replace("\"is_error\":false", "\"is_error\":true") + "; exit 1";
     let fails = format!(
-        r#"REPORT=$(printf 'Invalid API key %s\n.' "$ANTHROPIC_API_KEY" | json_text)
+        r#"REPORT=$(printf 'Invalid API key %s, nor is {OTHER_KEY}\n.' "$ANTHROPIC_API_KEY" | json_text)
 {fails}"#
     );
+    let codex = ScriptedAgent::with_script(format!(
+        r#"{JSON}
+echo '{{"type":"thread.started","thread_id":"t-1"}}'
+printf '{{"type":"item.completed","item":{{"type":"agent_message","text":%s}}}}\n' "$REPORT"
+echo '{{"type":"turn.completed"}}'"#
+    ));
     for (end, code) in [(leaks.as_str(), 0), (fails.as_str(), 5)] {
-        let world = Profiled::keeping(folder.path(), &[("claude", &claude(end))]);
-        let ran = world.run(&["claude"]);
+        let programs = [("claude", &claude(end)), ("codex", &codex)];
+        let world = Profiled::keeping(folder.path(), &programs);
+        let ran = world.run(&["claude", "codex"]);
         ran.ends(code);
-        assert!(!ran.stdout.contains(KEY) && !ran.stderr.contains(KEY));
-        assert_nowhere(world.bench.repo.root(), KEY);
-        assert_nowhere(&world.bench.repo.beside("home"), KEY);
+        for key in [KEY, OTHER_KEY] {
+            assert!(!ran.stdout.contains(key) && !ran.stderr.contains(key));
+            assert_nowhere(world.bench.repo.root(), key);
+            assert_nowhere(&world.bench.repo.beside("home"), key);
+        }
     }
     assert_eq!(std::fs::read_to_string(got).unwrap(), format!("{KEY} none"));
 }
 
 /// No file below the folder holds the text.
 #[track_caller]
-fn assert_nowhere(folder: &Path, text: &str) {
+pub(crate) fn assert_nowhere(folder: &Path, text: &str) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() && !path.is_symlink() {

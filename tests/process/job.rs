@@ -8,6 +8,7 @@ use std::time::Duration;
 use run_loop::agent::command::{Dispatch, dispatch};
 use run_loop::agent::dispatched::Dispatched;
 use run_loop::agent::job_folder::JobFolder;
+use run_loop::agent::redact::Secrets;
 use run_loop::domain::agent::{
     Agent, AgentKind, CommandAgent, Contract, PromptChannel, ReportChannel,
 };
@@ -120,6 +121,7 @@ impl World {
         stop: CancellationToken,
     ) -> Dispatched {
         let tree = self.tree();
+        let secrets = Secrets::of([&self.agent], &self.environment);
         let request = Dispatch {
             agent: &self.agent,
             command: &self.command,
@@ -132,6 +134,7 @@ impl World {
             run_left: self.run_left,
             guard: &guard(),
             confine: None,
+            secrets: &secrets,
         };
         dispatch(&request, stop).await
     }

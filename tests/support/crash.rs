@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::agents::ScriptedAgent;
@@ -25,8 +25,11 @@ impl Engine {
         )
     }
     pub fn start_with(bench: &Bench, args: &[&str]) -> Self {
-        let mut child = bench
-            .command(args)
+        Self::of(bench.command(args))
+    }
+    /// Any command of the program's.
+    pub fn of(mut command: Command) -> Self {
+        let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -60,7 +63,7 @@ impl Engine {
     }
     pub fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
-        let kill = std::process::Command::new("kill")
+        let kill = Command::new("kill")
             .args([&format!("-{signal}"), &pid])
             .status();
         assert!(kill.unwrap().success());

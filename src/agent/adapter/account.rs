@@ -110,7 +110,9 @@ impl Account {
                 self.last_name = None;
                 self.begun.clear();
             }
-            Event::ToolStart { .. } | Event::ToolEnd { .. } => self.closed = true,
+            Event::Turn => self.ended_well = None,
+            Event::ToolStart { .. } => self.used_a_tool(true),
+            Event::ToolEnd { .. } => self.used_a_tool(false),
             Event::Denied { .. } => self.spent.denied += 1,
             Event::Used { usage, more } => {
                 self.usage = if more { self.usage.plus(usage) } else { usage };
@@ -141,7 +143,31 @@ impl Account {
                 self.results.extend(text);
             }
             Event::Reset { reset } => self.spent.reset = Some(reset),
+            Event::Torn => self.fold(Event::Error {
+                trouble: None,
+                message: "a line that it printed is no whole event".to_owned(),
+                fatal: true,
+            }),
             Event::Raw { .. } => {}
+        }
+    }
+
+    /// Nothing that was said before a tool is the rest of what is said after it. With some programs it
+    /// is no answer either, should nothing follow; by the protocol the end of a tool may come late.
+    fn used_a_tool(&mut self, begins: bool) {
+        self.closed = true;
+        let is_past = match self.stream {
+            Stream::Gemini => true,
+            Stream::Acp => begins,
+            Stream::Codex
+            | Stream::Claude
+            | Stream::Opencode
+            | Stream::Copilot
+            | Stream::Aider
+            | Stream::Text => false,
+        };
+        if is_past {
+            self.message.clear();
         }
     }
 

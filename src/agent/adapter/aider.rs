@@ -4,7 +4,8 @@ use crate::agent::adapter::Event;
 use crate::domain::spent::Usage;
 use crate::domain::trouble::Trouble;
 
-/// Reads one line. An error of its model library does not change its exit code, which is 0.
+/// Reads one line. An error of its model library does not change its exit code, which is 0. After some it
+/// asks again by itself, and a line of tokens after that is an answer; one before it is none any more.
 pub(super) fn read(line: &str) -> Vec<Event> {
     let mut events = Vec::new();
     if let Some(counts) = line.strip_prefix("Tokens: ") {
@@ -34,8 +35,9 @@ pub(super) fn read(line: &str) -> Vec<Event> {
                 _ => Trouble::Unknown,
             }),
             message: line.to_owned(),
-            fatal: true,
+            fatal: !asks_again(name),
         });
+        events.push(Event::Turn);
     }
     events.push(Event::Message {
         text: format!("{line}\n"),
@@ -49,6 +51,19 @@ fn error_name(line: &str) -> Option<&str> {
     let name = line.strip_prefix("litellm.")?.split(':').next()?;
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric());
     (plain && (name.ends_with("Error") || name == "Timeout")).then_some(name)
+}
+
+/// Whether it asks its provider again after such an error, as its own list of them says.
+fn asks_again(name: &str) -> bool {
+    matches!(
+        name,
+        "APIConnectionError"
+            | "APIError"
+            | "InternalServerError"
+            | "RateLimitError"
+            | "ServiceUnavailableError"
+            | "Timeout"
+    )
 }
 
 /// The number that stands before a word; thousands are written `1.2k`, which is no exact number.

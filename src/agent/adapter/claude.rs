@@ -43,7 +43,9 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
 
 fn system(value: &Value, events: &mut Vec<Event>) {
     match text_or_empty(value, "/subtype").as_str() {
+        // Again at each turn that a background task begins.
         "init" => {
+            events.push(Event::Turn);
             if let Some(id) = text(value, "/session_id") {
                 let version = text(value, "/claude_code_version");
                 events.push(Event::Session {

@@ -9,6 +9,7 @@ use crate::domain::trouble::Trouble;
 /// an idle event that says `aborted`, tells the truth.
 pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
     match text_or_empty(value, "/type").as_str() {
+        "assistant.turn_start" => events.push(Event::Turn),
         "assistant.message" => {
             let text = text_or_empty(value, "/data/content");
             if !text.is_empty() {

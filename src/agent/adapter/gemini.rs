@@ -6,7 +6,7 @@ use crate::agent::adapter::{Event, number, text, text_or_empty};
 use crate::domain::spent::Usage;
 use crate::domain::trouble::Trouble;
 
-/// Reads one line. The answer comes in pieces; a tool between them begins a new message.
+/// Reads one line. The answer comes in pieces; what was said before a tool is none.
 pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
     match text_or_empty(value, "/type").as_str() {
         "init" => {

@@ -23,6 +23,7 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
             text: text_or_empty(value, "/part/text"),
             goes_on: false,
         }),
+        "step_start" => events.push(Event::Turn),
         "tool_use" => tool(value, events),
         "step_finish" => {
             let of = |name: &str| number(value, &format!("/part/tokens/{name}"));

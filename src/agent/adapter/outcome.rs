@@ -1,6 +1,7 @@
 //! Whether a program succeeded, from its exit and from what it told.
 
 use crate::agent::adapter::account::Account;
+use crate::agent::redact::Secrets;
 use crate::domain::job::Ended;
 use crate::domain::profile::Profile;
 use crate::domain::trouble::Trouble;
@@ -9,9 +10,16 @@ use crate::domain::trouble::Trouble;
 const WORDS: usize = 300;
 
 /// How the job ended. Success needs an exit with 0, the program's own word that it is done, and
-/// no error that it gave up on; a program that we ended has not succeeded whatever it says.
+/// no error that it gave up on; a program that we ended has not succeeded whatever it says. No secret
+/// stands in what is told of it.
 #[must_use]
-pub fn ended(profile: &Profile, exited: Ended, account: &Account, stderr: &str) -> Ended {
+pub fn ended(
+    profile: &Profile,
+    exited: Ended,
+    account: &Account,
+    stderr: &str,
+    secrets: &Secrets,
+) -> Ended {
     let code = match exited {
         Ended::Exited { code: 0 } if account.is_done() => return Ended::Exited { code: 0 },
         Ended::Exited { code } => code,
@@ -45,7 +53,7 @@ pub fn ended(profile: &Profile, exited: Ended, account: &Account, stderr: &str) 
     Ended::Failed {
         code,
         trouble,
-        message: shortened(&words),
+        message: shown(&words, secrets),
     }
 }
 
@@ -64,14 +72,26 @@ fn last_line(text: &str) -> &str {
         .unwrap_or_default()
 }
 
+/// The text without secrets, as it may stand in a message.
+fn shown(text: &str, secrets: &Secrets) -> String {
+    // Before it is cut: half a value is found by nobody. And as one line, too: neither line ends nor
+    // control characters hide one.
+    let line = one_line(&secrets.taken_out_of_text(text));
+    cut(secrets.taken_out_of_text(&line))
+}
+
 /// Text of a program as it may stand in a message: one line, no escapes, not long.
 pub(crate) fn shortened(text: &str) -> String {
+    cut(one_line(text))
+}
+
+fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let line: String = words
-        .join(" ")
-        .chars()
-        .filter(|c| !c.is_control())
-        .collect();
+    let line = words.join(" ");
+    line.chars().filter(|c| !c.is_control()).collect()
+}
+
+fn cut(line: String) -> String {
     if line.chars().count() <= WORDS {
         return line;
     }

@@ -14,6 +14,7 @@ use crate::agent::confined;
 use crate::agent::dispatched::Dispatched;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile;
+use crate::agent::redact::Secrets;
 use crate::cli::environment::Environment;
 use crate::cli::output;
 use crate::domain::agent::{Agent, AgentKind};
@@ -142,6 +143,7 @@ impl Asked<'_> {
         let (job, folder, prompt) = (self.job, self.folder, self.prompt);
         let (tree, environment) = (Some(self.tree), self.environment.variables());
         let stop = CancellationToken::new();
+        let secrets = &Secrets::of([agent], environment);
         match &agent.kind {
             AgentKind::Command(program) => {
                 let dispatch = command::Dispatch {
@@ -156,6 +158,7 @@ impl Asked<'_> {
                     run_left: None,
                     guard: &guard,
                     confine: self.confine()?,
+                    secrets,
                 };
                 Ok(command::dispatch(&dispatch, stop).await)
             }
@@ -175,6 +178,7 @@ impl Asked<'_> {
                     environment,
                     budget,
                     guard: &guard,
+                    secrets,
                 };
                 Ok(profile::dispatch(&dispatch, stop).await)
             }

@@ -187,6 +187,15 @@ fn prompt(
     Ok(prompt)
 }
 
+/// What the job's variables say of it.
+fn named(dispatch: &Dispatch) -> Named {
+    Named {
+        id: dispatch.job,
+        role: "delegate",
+        round: None,
+    }
+}
+
 async fn run(
     rim: &Rim,
     state: &State,
@@ -207,11 +216,7 @@ async fn run(
             token: dispatch.token.clone(),
         },
     ))?;
-    let job = Named {
-        id: dispatch.job,
-        role: "delegate",
-        round: None,
-    };
+    let job = named(dispatch);
     let tree = Path::new(&dispatch.directory);
     let budget = Duration::from_secs(submission.budget);
     // Who works in the source itself may write there; in a review tree nobody does.
@@ -219,6 +224,7 @@ async fn run(
     let may_write = !elsewhere && run.review.isolation == Isolation::Worktree;
     let agent = &submission.agent;
     let confine = || rim.confine(agent, &folder, tree, elsewhere);
+    let secrets = &rim.secrets(state);
     match &submission.agent.kind {
         AgentKind::Command(program) => {
             let confine = elsewhere.then(confine).transpose()?.flatten();
@@ -234,6 +240,7 @@ async fn run(
                 budget,
                 run_left,
                 confine,
+                secrets,
             };
             Ok(command::dispatch(&asked, stop).await)
         }
@@ -257,6 +264,7 @@ async fn run(
                     text,
                     is_strict: structured::is_strict(text.as_bytes()),
                 }),
+                secrets,
             };
             Ok(profile::dispatch(&asked, stop).await)
         }
@@ -298,16 +306,16 @@ async fn take_over(rim: &Rim, state: &State, dispatch: &Dispatch) -> Result<Disp
     };
     let found = JobFolder::find(&rim.cache, run.loop_id, dispatch.folder).map_err(unreadable)?;
     let agent = &record.submission.agent;
-    let environment = &rim.environment;
+    let secrets = rim.secrets(state);
     let taken = match (found, &agent.kind) {
         (None, _) => Ok(None),
         (Some(folder), AgentKind::Command(program)) => {
-            command::taken_over(program, &folder, environment).await
+            command::taken_over(program, &folder, &secrets).await
         }
         (Some(folder), AgentKind::Profile(program)) => {
             let before = record.used_before(dispatch);
             let continues = continued(&dispatch.session, before.as_ref());
-            profile::taken_over(program, &folder, environment, continues).await
+            profile::taken_over(program, &folder, &secrets, continues).await
         }
         (Some(_), AgentKind::Checks | AgentKind::Human) => return Err(unfit(agent)),
     };

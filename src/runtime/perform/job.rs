@@ -261,15 +261,13 @@ impl Assignment<'_> {
         let Some(folder) = JobFolder::find(cache, run, self.job.id)? else {
             return Ok(None);
         };
-        let environment = &self.rim.environment;
+        let secrets = self.rim.secrets(self.state);
         let dispatched = match &self.agent.kind {
-            AgentKind::Command(program) => {
-                command::taken_over(program, &folder, environment).await?
-            }
+            AgentKind::Command(program) => command::taken_over(program, &folder, &secrets).await?,
             AgentKind::Profile(program) => {
                 let before = self.state.used_before(self.job);
                 let continues = continued(&self.job.session, before.as_ref());
-                profile::taken_over(program, &folder, environment, continues).await?
+                profile::taken_over(program, &folder, &secrets, continues).await?
             }
             AgentKind::Checks | AgentKind::Human => None,
         };

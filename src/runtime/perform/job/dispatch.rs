@@ -36,6 +36,7 @@ impl Assignment<'_> {
             .map(|tree| self.rim.confine(self.agent, folder, tree, in_review_tree))
             .transpose()?
             .flatten();
+        let secrets = &self.rim.secrets(self.state);
         match &self.agent.kind {
             AgentKind::Command(program) => {
                 let dispatch = command::Dispatch {
@@ -50,6 +51,7 @@ impl Assignment<'_> {
                     budget,
                     run_left: self.run_left,
                     confine,
+                    secrets,
                 };
                 Ok(command::dispatch(&dispatch, stop).await)
             }
@@ -69,6 +71,7 @@ impl Assignment<'_> {
                     continues: continued(&self.job.session, before.as_ref()),
                     confine: confine.as_ref(),
                     schema: None,
+                    secrets,
                 };
                 Ok(profile::dispatch(&dispatch, stop).await)
             }

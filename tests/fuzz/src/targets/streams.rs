@@ -6,6 +6,7 @@ use std::path::Path;
 use run_loop::agent::activity;
 use run_loop::agent::adapter::account::Account;
 use run_loop::agent::adapter::{Event, line, outcome, reset};
+use run_loop::agent::redact::Secrets;
 use run_loop::config::profiles;
 use run_loop::domain::job::Ended;
 use run_loop::domain::limits::lifted_after;
@@ -95,7 +96,7 @@ fn read(profile: &Profile, printed: &[u8]) {
     if account.is_done() {
         let says_so = |event: &Event| matches!(event, Event::Result { success: true, .. });
         assert!(stream == Stream::Text || events.iter().any(says_so), "done, and it never said so");
-        let gave_up = |event: &Event| matches!(event, Event::Error { fatal: true, .. });
+        let gave_up = |event: &Event| matches!(event, Event::Error { fatal: true, .. } | Event::Torn);
         assert!(!events.iter().any(gave_up), "done, and it gave up");
     }
     let message = account.final_message().unwrap_or_default();
@@ -109,13 +110,14 @@ fn read(profile: &Profile, printed: &[u8]) {
     assert!(spent.cost_micro_usd != Some(0) || spent.usage.is_some(), "a cost of nothing for nothing");
 
     ends(profile, &account, &text);
-    let told = activity::last(stream, printed).unwrap_or_default();
+    let told = activity::last(stream, printed, str::to_owned).unwrap_or_default();
     assert!(told.chars().count() <= 160, "too much is told of what it does");
 }
 
 /// How a job ends that printed this.
 fn ends(profile: &Profile, account: &Account, text: &str) {
-    let exited = |code| outcome::ended(profile, Ended::Exited { code }, account, text);
+    let none = Secrets::default();
+    let exited = |code| outcome::ended(profile, Ended::Exited { code }, account, text, &none);
     let well = exited(0) == (Ended::Exited { code: 0 });
     assert_eq!(well, account.is_done(), "success is an exit with 0 and its word");
     let now = Timestamp::from_millis(1_800_000_000_000);
@@ -132,5 +134,5 @@ fn ends(profile: &Profile, account: &Account, text: &str) {
         assert!(bounds.contains(&until), "parked until {until}");
     }
     let killed = Ended::Signalled { signal: 9 };
-    assert_eq!(outcome::ended(profile, killed.clone(), account, text), killed);
+    assert_eq!(outcome::ended(profile, killed.clone(), account, text, &none), killed);
 }

@@ -1,0 +1,98 @@
+//! Who can come by a key: through `/proc`, and by what others hand over (issue 6, 5).
+
+use std::os::unix::fs::MetadataExt as _;
+use std::process::Command;
+
+use crate::profiled::assert_nowhere;
+use crate::support::agents::{ScriptedAgent, executable};
+use crate::support::bench::{Bench, Ran};
+use crate::support::skipped;
+
+const CANARY: &str = "engine-canary-9f31c07d";
+const OPEN: &str = "open-canary-41be";
+
+/// The command without the capabilities of root, before which the kernel hides nothing; `None` where nobody
+/// can take them away.
+fn as_anybody(command: &Command) -> Option<Command> {
+    let is_root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
+    let mut line = if is_root {
+        let there = Command::new("setpriv").arg("--version").output();
+        there.ok()?;
+        let mut line = Command::new("setpriv");
+        line.args(["--bounding-set=-all", "--inh-caps=-all"]);
+        line.arg(command.get_program());
+        line
+    } else {
+        Command::new(command.get_program())
+    };
+    line.args(command.get_args())
+        .current_dir(command.get_current_dir().unwrap())
+        .env_clear();
+    for (name, value) in command.get_envs() {
+        line.env(name, value.unwrap());
+    }
+    Some(line)
+}
+
+/// An agent that is not confined, and a command of the project, look into every process that they can see:
+/// they find the key of a process that anybody may read, and none of those that the engine alone was given.
+#[test]
+fn no_job_reads_the_keys_that_the_engine_was_given() {
+    let bench = Bench::new();
+    let found = bench.repo.beside("found");
+    std::fs::create_dir_all(&found).unwrap();
+    let looks = |who: &str| {
+        format!(
+            "cat /proc/[0-9]*/environ 2> /dev/null | tr '\\0' '\\n' | grep -a '^CANARY=' > '{}'",
+            found.join(who).display()
+        )
+    };
+    let agent = ScriptedAgent::passing().after(&looks("agent"));
+    let check = format!("#!/bin/sh\n{}\nexit 0\n", looks("check"));
+    let check = executable(&bench.repo.beside("agents"), "look", &check);
+    let bench = bench
+        .reviewer("ann", &agent)
+        .also("checks")
+        .config(&format!(
+            "checks: [{{name: look, run: {}}}]",
+            check.display()
+        ))
+        .ready();
+    let mut sleeps = Command::new("sleep");
+    let sleeps = sleeps.arg("600").current_dir("/").env("CANARY", OPEN);
+    let mut run = bench.command(&["--base", "main", "--review-only"]);
+    run.env("CANARY", CANARY);
+    let (Some(mut sleeps), Some(mut run)) = (as_anybody(sleeps), as_anybody(&run)) else {
+        return skipped("nobody can take the capabilities of root away here");
+    };
+    let mut open = sleeps.spawn().unwrap();
+    let ran = Ran::of(&run.output().unwrap());
+    open.kill().unwrap();
+    open.wait().unwrap();
+    ran.ends(0);
+    for who in ["agent", "check"] {
+        let seen = std::fs::read_to_string(found.join(who)).unwrap();
+        assert!(seen.contains(OPEN), "{who} saw nothing: {seen}");
+        assert!(!seen.contains(CANARY), "{who} saw it: {seen}");
+    }
+}
+
+/// What an agent of the user's own is given by name is shown nowhere, whatever the variable is called, and
+/// whoever has it from somewhere.
+#[test]
+fn what_a_command_is_given_by_name_is_shown_nowhere() {
+    let bench = Bench::new();
+    let given = ScriptedAgent::passing()
+        .after("echo \"I am $HOUSE_LOGIN\" >&2; SUMMARY=\"I am $HOUSE_LOGIN\"");
+    let stole = ScriptedAgent::passing().after(&format!("SUMMARY='It is {CANARY}'"));
+    let bench = bench
+        .reviewer_with("ann", &given, "env: [HOUSE_LOGIN]")
+        .reviewer("bob", &stole)
+        .ready();
+    let mut run = bench.command(&["--base", "main", "--review-only"]);
+    let ran = Ran::of(&run.env("HOUSE_LOGIN", CANARY).output().unwrap());
+    ran.ends(0);
+    assert!(!ran.stdout.contains(CANARY) && !ran.stderr.contains(CANARY));
+    assert_nowhere(bench.repo.root(), CANARY);
+    assert_nowhere(&bench.repo.beside("home"), CANARY);
+}
