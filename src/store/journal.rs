@@ -32,6 +32,9 @@ pub use crate::store::journal::error::Error;
 use crate::store::owner::Engine;
 use crate::store::state_folder::{StateFolder, unwritable};
 
+/// How often the lock of a dead engine is looked at again: some tenths of a second.
+const LAST_BREATH: u32 = 4_000;
+
 /// The journal's file in the run's folder.
 pub const FILE: &str = "journal.db";
 const WAL: &str = "journal.db-wal";
@@ -124,11 +127,29 @@ impl Journal {
         matches!(read::load(state, run), Err(Error::NeverBegan))
     }
     /// Whether an engine that drives this run is alive.
+    ///
+    /// # Errors
+    /// When the lock cannot be looked at.
     pub fn is_driven(state: &StateFolder, run: LoopId) -> Result<bool, Failure> {
-        let held = state
-            .run(run)
-            .and_then(|folder| FileLock::is_held(&folder, WRITER));
-        held.map_err(|error| Error::Open(error).into_failure(run, &state.run_path(run)))
+        let is_held = || {
+            let held = state
+                .run(run)
+                .and_then(|folder| FileLock::is_held(&folder, WRITER));
+            held.map_err(|error| Error::Open(error).into_failure(run, &state.run_path(run)))
+        };
+        // What an engine was starting when it was killed shares its lock until its program runs. The
+        // lock alone decides: the next engine holds it before it says who it is.
+        for _ in 0..LAST_BREATH {
+            if !is_held()? {
+                return Ok(false);
+            }
+            let last = Self::last_engine(state, run).ok().flatten();
+            if !last.is_some_and(|engine| engine.life().is_gone()) {
+                return Ok(true);
+            }
+            std::thread::yield_now();
+        }
+        is_held()
     }
 
     /// The process that wrote last; `None` when it left no record.

@@ -1,6 +1,7 @@
 //! Writing, reading back, and the one writer.
 
 use std::path::Path;
+use std::sync::{Arc, Barrier};
 
 use run_loop::domain::code::Code;
 use run_loop::domain::event::{Event, RoundResult};
@@ -42,6 +43,33 @@ fn a_running_journal_is_read_beside_its_writer() {
     }
     drop(journal);
     assert!(!Journal::is_driven(&place.state, run).unwrap());
+}
+
+/// A program that a killed engine was about to start shares its lock until it runs: whoever asks at that
+/// moment waits for it, and is not told that the dead engine lives.
+#[test]
+fn the_lock_of_a_dead_engine_is_looked_at_again() {
+    for _ in 0..50 {
+        let place = Place::new();
+        let run = run_id(1);
+        let journal = Journal::create(&place.state, run).unwrap();
+        let record = place.state.run_path(run).join("engine.json");
+        let text = std::fs::read_to_string(&record).unwrap();
+        let mut engine: serde_json::Value = serde_json::from_str(&text).unwrap();
+        engine["pid_start"] = 1.into();
+        std::fs::write(&record, engine.to_string()).unwrap();
+        let both = Arc::new(Barrier::new(2));
+        let holder = std::thread::spawn({
+            let both = Arc::clone(&both);
+            move || {
+                both.wait();
+                drop(journal);
+            }
+        });
+        both.wait();
+        assert!(!Journal::is_driven(&place.state, run).unwrap());
+        holder.join().unwrap();
+    }
 }
 
 /// One call of `append` is one transaction: one commit in the log, however many events.
