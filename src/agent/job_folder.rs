@@ -15,6 +15,7 @@ use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId};
 use crate::domain::seen::Seen;
+use crate::domain::slot::SlotName;
 use crate::store::mailbox::{CARD, Card, INBOX, OUTBOX};
 
 const PROMPT: &str = "prompt.md";
@@ -289,22 +290,26 @@ impl JobFolder {
         &self,
         files: impl Iterator<Item = (&'a str, &'a [u8])>,
     ) -> io::Result<PathBuf> {
-        let top = self.folder.make(FILES)?;
-        for (path, content) in files {
-            let mut names: Vec<&str> = path.split('/').collect();
-            if names.iter().any(|name| ["", ".", ".."].contains(name)) {
-                return Err(io::Error::other(format!("{path:?} is no path of a file")));
-            }
-            let Some(name) = names.pop() else {
-                continue;
-            };
-            let mut inner: Option<Folder> = None;
-            for folder in names {
-                inner = Some(inner.as_ref().unwrap_or(&top).enter(folder)?);
-            }
-            inner.as_ref().unwrap_or(&top).write(name, content)?;
-        }
-        Ok(top.path().to_owned())
+        fill(&self.folder.make(FILES)?, files)
+    }
+    /// The same in the folder that the readers of a position share, one after the other: a session goes
+    /// on where it was begun. It is made anew for each of them, so that none leaves anything to the next.
+    pub(crate) fn files_of<'a>(
+        &self,
+        position: &SlotName,
+        files: impl Iterator<Item = (&'a str, &'a [u8])>,
+    ) -> io::Result<PathBuf> {
+        let own = self.own_of(position);
+        remove(&own)?;
+        let (Some(of_loop), Some(name)) = (own.parent(), own.file_name()) else {
+            return Err(io::Error::other("a job's folder lies nowhere"));
+        };
+        fill(&Folder::open(of_loop)?.make(name)?, files)
+    }
+    /// Where the readers of a position work whose program may not be started in the tree.
+    #[must_use]
+    pub fn own_of(&self, position: &SlotName) -> PathBuf {
+        self.path().with_file_name(format!("{position}.own"))
     }
     /// Whether anything lies where the report is expected.
     pub(crate) fn has_report(&self) -> io::Result<bool> {
@@ -329,6 +334,25 @@ impl JobFolder {
             .map(|error| error.to_string())
             .collect()
     }
+}
+
+/// Makes files in a folder.
+fn fill<'a>(top: &Folder, files: impl Iterator<Item = (&'a str, &'a [u8])>) -> io::Result<PathBuf> {
+    for (path, content) in files {
+        let mut names: Vec<&str> = path.split('/').collect();
+        if names.iter().any(|name| ["", ".", ".."].contains(name)) {
+            return Err(io::Error::other(format!("{path:?} is no path of a file")));
+        }
+        let Some(name) = names.pop() else {
+            continue;
+        };
+        let mut inner: Option<Folder> = None;
+        for folder in names {
+            inner = Some(inner.as_ref().unwrap_or(top).enter(folder)?);
+        }
+        inner.as_ref().unwrap_or(top).write(name, content)?;
+    }
+    Ok(top.path().to_owned())
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -21,6 +21,7 @@ use crate::domain::confinement::Confinement;
 use crate::domain::failure::Failure;
 use crate::domain::job::Ended;
 use crate::domain::profile::{Profile, Start, Stream, WorksIn};
+use crate::domain::slot::SlotName;
 use crate::domain::spent::Spent;
 use crate::domain::trouble::Trouble;
 use crate::process::confine::Confine;
@@ -53,6 +54,8 @@ pub struct Dispatch<'a> {
     pub budget: std::time::Duration,
     /// The program that guards it.
     pub guard: &'a GuardProgram,
+    /// The position of the loop that it is in; `None` for one that was delegated.
+    pub position: Option<&'a SlotName>,
     /// The session that it continues.
     pub continues: Option<Continued<'a>>,
     /// What it may not reach, where it is to be confined.
@@ -102,6 +105,7 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
         budget,
         guard,
         may_write,
+        position,
         continues,
         confine,
         schema,
@@ -116,7 +120,7 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
         started
     };
     let id = continues.map(|continued| continued.id);
-    let besides = match besides(program, may_write, folder, tree, id, schema) {
+    let besides = match besides(program, may_write, position, folder, tree, id, schema) {
         Ok(besides) => besides,
         Err(failure) => return Dispatched::not_started(failure),
     };
@@ -139,10 +143,15 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
     if let Some(Err(failure)) = directory.map(|directory| folder.note_directory(directory)) {
         return Dispatched::not_started(failure);
     }
+    let stands = Stands {
+        starts: directory,
+        // A folder of one job is found by none after it; that of a position is one with its tree.
+        belongs: tree.filter(|_| besides.directory.is_none() || position.is_some()),
+    };
     match command::run(&as_command, &besides, stop).await {
         Ok(done) => Dispatched {
             confinement: folder.confinement(),
-            ..read(program, done, secrets, directory, continues)
+            ..read(program, done, secrets, &stands, continues)
         },
         Err(failure) => Dispatched::not_started(failure),
     }
@@ -167,10 +176,24 @@ pub async fn taken_over(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         directory => directory?,
     };
+    // The tree of a reader that works elsewhere is not known, and nobody goes on in its session.
+    let stands = Stands {
+        starts: Some(&directory),
+        belongs: Some(&directory),
+    };
     Ok(Some(Dispatched {
         confinement: folder.confinement(),
-        ..read(program, done, secrets, Some(&directory), continues)
+        ..read(program, done, secrets, &stands, continues)
     }))
+}
+
+/// Where a job's program was started.
+#[derive(Debug)]
+struct Stands<'a> {
+    /// The folder.
+    starts: Option<&'a Path>,
+    /// The tree to which its session belongs.
+    belongs: Option<&'a Path>,
 }
 
 /// The parts of a profile that a job gets, in the order of its arguments.
@@ -243,6 +266,7 @@ fn talked_with(
 fn besides(
     program: &ProfileAgent,
     may_write: bool,
+    position: Option<&SlotName>,
     folder: &JobFolder,
     tree: Option<&Path>,
     session: Option<&str>,
@@ -250,13 +274,16 @@ fn besides(
 ) -> Result<Besides, Failure> {
     let starts = starts(program, may_write);
     let (evidence, prompt) = (folder.evidence(), folder.prompt());
-    let files = folder.files(
-        starts
-            .iter()
-            .flat_map(|start| &start.files)
-            .map(|(name, content)| (name.as_str(), content.as_bytes()))
-            .chain(schema.map(|schema| ("schema.json", schema.as_bytes()))),
-    );
+    let elsewhere = !may_write && program.profile.reader_works_in == WorksIn::Own;
+    let files = starts
+        .iter()
+        .flat_map(|start| &start.files)
+        .map(|(name, content)| (name.as_str(), content.as_bytes()))
+        .chain(schema.map(|schema| ("schema.json", schema.as_bytes())));
+    let files = match position.filter(|_| elsewhere) {
+        Some(position) => folder.files_of(position, files),
+        None => folder.files(files),
+    };
     let files = files.map_err(|error| {
         let message = format!("the files of the profile {}: {error}", program.profile.name);
         Failure::new(Code::StateUnwritable, message)
@@ -286,7 +313,6 @@ fn besides(
         .flat_map(|start| &start.env)
         .map(|(name, value)| (name.into(), arguments::fill(value, &placeholders)))
         .collect();
-    let elsewhere = !may_write && program.profile.reader_works_in == WorksIn::Own;
     Ok(Besides {
         directory: elsewhere.then_some(own),
         env,
@@ -314,12 +340,12 @@ fn printed(profile: &Profile, done: &Supervised) -> (Account, Option<String>) {
     }
 }
 
-/// Reads what the program printed that was started in this folder.
+/// Reads what the program printed that was started there.
 fn read(
     program: &ProfileAgent,
     done: Supervised,
     secrets: &Secrets,
-    directory: Option<&Path>,
+    stands: &Stands<'_>,
     continues: Option<Continued<'_>>,
 ) -> Dispatched {
     let profile = &program.profile;
@@ -327,7 +353,7 @@ fn read(
     let (account, unusable) = printed(profile, &done);
     let elsewhere = account
         .directory()
-        .filter(|told| stands_elsewhere(told, directory));
+        .filter(|told| stands_elsewhere(told, stands.starts));
     let ended = match (done.ended, &unusable) {
         (Ended::Exited { code: 0 }, Some(reason)) => Ended::Failed {
             code: 0,
@@ -360,7 +386,7 @@ fn read(
         | Ended::Lost
         | Ended::Interrupted) => other,
     };
-    let spent = spent(profile, &account, directory, continues);
+    let spent = spent(profile, &account, stands.belongs, continues);
     secrets.taken_out_of_files(&[&done.stdout, &done.stderr]);
     let report = account.final_message().map(String::into_bytes);
     let (report, unusable) = match report {

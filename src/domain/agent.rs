@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::digest::Digest;
-use crate::domain::profile::Profile;
+use crate::domain::profile::{Profile, WorksIn};
 
 /// An agent, resolved from the configuration and frozen at the start of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +37,14 @@ impl Agent {
         match self.kind {
             AgentKind::Command(_) | AgentKind::Profile(_) => true,
             AgentKind::Checks | AgentKind::Human => false,
+        }
+    }
+    /// Whether its readers are started in a folder of their own and not in the tree.
+    #[must_use]
+    pub fn reads_from_elsewhere(&self) -> bool {
+        match &self.kind {
+            AgentKind::Profile(program) => program.profile.reader_works_in == WorksIn::Own,
+            AgentKind::Command(_) | AgentKind::Checks | AgentKind::Human => false,
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::domain::limits::Reset;
 pub struct Spent {
     /// Its session, by the program's own id.
     pub session: Option<String>,
-    /// Where it was started, of this machine: its session is found from there alone.
+    /// The tree that it was started for, of this machine: its session goes on there alone. A reader that
+    /// is started elsewhere has one folder with each tree; none where its session goes on nowhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
     /// The model that answered; of several all names, as one that has no price.

@@ -85,6 +85,7 @@ impl Rim {
         &self,
         agent: &Agent,
         folder: &JobFolder,
+        position: Option<&SlotName>,
         tree: &Path,
         writable: bool,
     ) -> Result<Option<Confine>, Failure> {
@@ -100,7 +101,11 @@ impl Rim {
         let Some(besides) = confined::writes(agent, &self.environment, &kept)? else {
             return Ok(None);
         };
+        // Nobody needs to write there, and what lies there is what holds the program back.
+        let own = position.filter(|_| agent.reads_from_elsewhere());
+        let own = own.map(|position| folder.own_of(position));
         let mut readable = vec![store];
+        readable.extend(own.as_deref());
         let mut written = vec![folder.path()];
         written.extend(besides.iter().map(PathBuf::as_path));
         let its_tree = if writable {

@@ -449,8 +449,33 @@ echo '{{"type":"step_finish","sessionID":"s","part":{{"reason":"stop","tokens":{
     let seen = std::fs::read_to_string(seen).unwrap();
     let lines: Vec<&str> = seen.lines().collect();
     assert_eq!(lines.len(), 2, "the folder is empty: {lines:?}");
-    assert!(lines[0].ends_with("/files"), "{lines:?}");
+    assert!(lines[0].ends_with("/opencode.own"), "{lines:?}");
     assert_ne!(lines[0], lines[1]);
+}
+
+/// Such a program's re-ask goes on in its session, from the same folder: made anew, so that nothing lies
+/// in it which the job before put there, and not to be written where it is confined.
+#[test]
+fn a_program_that_works_elsewhere_goes_on_in_its_session() {
+    let script = format!(
+        r#"{JSON}
+SEEN="$HOME/.local/share/opencode/seen"
+{{ printf '%s|%s|%s\n' "$PWD" "$(ls -A | tr -d '\n')" "$*"; }} >> "$SEEN"
+touch planted 2> /dev/null
+[ "$(wc -l < "$SEEN")" -gt 1 ] || REPORT='"I forgot the verdict."'
+printf '{{"type":"text","sessionID":"ses_1","part":{{"text":%s}}}}\n' "$REPORT"
+echo '{{"type":"step_finish","sessionID":"ses_1","part":{{"reason":"stop","tokens":{{"input":1,"output":1}},"cost":0}}}}'"#
+    );
+    let world = Profiled::new(&[("opencode", &ScriptedAgent::with_script(script))]);
+    world.run(&["opencode"]).ends(0);
+    let seen = world.bench.repo.beside("home/.local/share/opencode/seen");
+    let seen = std::fs::read_to_string(seen).unwrap();
+    let calls: Vec<Vec<&str>> = seen.lines().map(|line| line.split('|').collect()).collect();
+    assert_eq!(calls.len(), 2, "{seen}");
+    assert_eq!(calls[0][0], calls[1][0]);
+    assert_eq!((calls[0][1], calls[1][1]), ("", ""), "{seen}");
+    assert!(!calls[0][2].contains("--session"), "{seen}");
+    assert!(calls[1][2].contains("--session ses_1"), "{seen}");
 }
 
 /// A key goes to its agent alone, and what the agent makes of it is shown nowhere. Nor is the key of another

@@ -165,6 +165,7 @@ impl Asked<'_> {
             AgentKind::Profile(program) => {
                 let confine = self.confine()?;
                 let dispatch = profile::Dispatch {
+                    position: None,
                     continues: None,
                     confine: confine.as_ref(),
                     schema: None,

@@ -223,7 +223,7 @@ async fn run(
     let elsewhere = tree != Path::new(&run.source_root);
     let may_write = !elsewhere && run.review.isolation == Isolation::Worktree;
     let agent = &submission.agent;
-    let confine = || rim.confine(agent, &folder, tree, elsewhere);
+    let confine = || rim.confine(agent, &folder, None, tree, elsewhere);
     let secrets = &rim.secrets(state);
     match &submission.agent.kind {
         AgentKind::Command(program) => {
@@ -258,6 +258,7 @@ async fn run(
                 environment: &rim.environment,
                 guard: &rim.guard,
                 budget,
+                position: None,
                 continues: continued(&dispatch.session, before.as_ref()),
                 confine: confine.as_ref(),
                 schema: schema.as_deref().map(|text| profile::Schema {

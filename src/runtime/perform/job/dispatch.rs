@@ -33,7 +33,11 @@ impl Assignment<'_> {
             .tree
             .filter(|_| !self.job.role.writes())
             .map(Path::new)
-            .map(|tree| self.rim.confine(self.agent, folder, tree, in_review_tree))
+            .map(|tree| {
+                let position = Some(&self.job.slot);
+                self.rim
+                    .confine(self.agent, folder, position, tree, in_review_tree)
+            })
             .transpose()?
             .flatten();
         let secrets = &self.rim.secrets(self.state);
@@ -68,6 +72,7 @@ impl Assignment<'_> {
                     environment: &self.rim.environment,
                     guard: &self.rim.guard,
                     budget,
+                    position: Some(&self.job.slot),
                     continues: continued(&self.job.session, before.as_ref()),
                     confine: confine.as_ref(),
                     schema: None,
