@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::program::Program;
+use crate::support::bench::Ran;
 
 /// The folder of this run, where `.ci/real-agents` says so.
 fn folder() -> Option<PathBuf> {
@@ -49,12 +50,26 @@ pub(crate) fn passed(program: Program, case: &str) {
     add("passed", &line.to_string());
 }
 
-/// The test met the end of a job's budget: where nothing else is wrong, the machine was too slow for it.
-pub(crate) fn tell_slow(stderr: &str) {
-    if stderr.contains("at the end of its budget") {
+/// The run came to nothing at the end of a job's budget. Where the machine has more to do than it can,
+/// and nothing else is wrong, it was too slow for it; one that is idle was waited for in vain.
+pub(crate) fn tell_slow(ran: &Ran) {
+    let is_over = ran.code != Some(0) && ran.stderr.contains("at the end of its budget");
+    if is_over && is_busy() {
         let thread = std::thread::current();
         add("slow", thread.name().unwrap_or_default());
     }
+}
+
+/// Whether more runs here than there are processors.
+fn is_busy() -> bool {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load
+        .split(' ')
+        .next()
+        .and_then(|load| load.parse::<f64>().ok());
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let processors = u32::try_from(processors).unwrap_or(u32::MAX);
+    load.is_some_and(|load| load >= f64::from(processors))
 }
 
 /// The test saw something that no slowness explains.
