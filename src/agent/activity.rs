@@ -10,21 +10,37 @@ const LONGEST: usize = 160;
 /// nothing does. The last line may be half written: it is no event then.
 #[must_use]
 pub fn last(stream: Stream, output: &[u8], shown: impl Fn(&str) -> String) -> Option<String> {
-    let text = String::from_utf8_lossy(output);
-    text.lines()
-        .rev()
-        .find_map(|text| line(stream, text).into_iter().rev().find_map(told))
-        // Before it is cut: half a key is found by nobody.
-        .map(|text| shown(&text).chars().take(LONGEST).collect())
+    let output = String::from_utf8_lossy(output);
+    // What is said in pieces is told as a whole: a part of it may be what nobody may see of the whole.
+    let mut said = String::new();
+    let mut last = None;
+    for event in output.lines().flat_map(|text| line(stream, text)) {
+        if let Event::Piece { text, .. }
+        | Event::Message {
+            text,
+            goes_on: true,
+        } = &event
+        {
+            said.push_str(text);
+        } else if let Some(told) = told(event) {
+            said.clear();
+            last = Some(told);
+        }
+    }
+    // Before it is cut: half a key is found by nobody.
+    let told = last_line(&said).or(last)?;
+    Some(shown(&told).chars().take(LONGEST).collect())
+}
+
+fn last_line(text: &str) -> Option<String> {
+    let last = text.lines().rev().find(|line| !line.trim().is_empty())?;
+    Some(last.trim().to_owned())
 }
 
 fn told(event: Event) -> Option<String> {
     match event {
         Event::Session { .. } => Some("started".to_owned()),
-        Event::Message { text, .. } | Event::Piece { text, .. } => {
-            let last = text.lines().rev().find(|line| !line.trim().is_empty())?;
-            Some(last.trim().to_owned())
-        }
+        Event::Message { text, .. } | Event::Piece { text, .. } => last_line(&text),
         Event::ToolStart { name, detail } => {
             let first = detail.lines().next().unwrap_or_default().trim();
             Some(if first.is_empty() {
@@ -86,6 +102,13 @@ mod tests {
             last(Stream::Text, long.as_bytes(), plain).map(|text| text.len()),
             Some(LONGEST)
         );
+        let gemini = concat!(
+            r#"{"type":"message","role":"assistant","content":"one\nt","delta":true}"#,
+            "\n",
+            r#"{"type":"message","role":"assistant","content":"wo","delta":true}"#,
+        );
+        let told = last(Stream::Gemini, gemini.as_bytes(), plain);
+        assert_eq!(told.as_deref(), Some("two"));
     }
 
     /// Wherever a key stands in a line that is too long, no part of it is shown.

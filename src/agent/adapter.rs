@@ -163,6 +163,29 @@ pub fn line(stream: Stream, line: &str) -> Vec<Event> {
     events
 }
 
+/// Where a line holds a piece of a text that other lines go on with, and of which text.
+pub(crate) fn piece(stream: Stream, value: &Value) -> Option<(String, &'static str)> {
+    match stream {
+        Stream::Acp => {
+            let update = value.pointer("/agent/params/update")?;
+            let place = "/agent/params/update/content/text";
+            let of = ["/sessionUpdate", "/messageId"].map(|name| text_or_empty(update, name));
+            value.pointer(place).map(|_| (of.join(" "), place))
+        }
+        Stream::Gemini => {
+            let is_message = text_or_empty(value, "/type") == "message";
+            is_message.then(|| (text_or_empty(value, "/role"), "/content"))
+        }
+        // They print whole messages, or lines of text, and a value has no end of line in it.
+        Stream::Codex
+        | Stream::Claude
+        | Stream::Opencode
+        | Stream::Copilot
+        | Stream::Aider
+        | Stream::Text => None,
+    }
+}
+
 /// The text at a place.
 fn text(value: &Value, pointer: &str) -> Option<String> {
     value.pointer(pointer)?.as_str().map(str::to_owned)

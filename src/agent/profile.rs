@@ -387,6 +387,7 @@ fn read(
         | Ended::Interrupted) => other,
     };
     let spent = spent(profile, &account, stands.belongs, continues);
+    secrets.taken_out_of_pieces(profile.stream, &done.stdout.path);
     secrets.taken_out_of_files(&[&done.stdout, &done.stderr]);
     let report = account.final_message().map(String::into_bytes);
     let (report, unusable) = match report {

@@ -8,6 +8,8 @@ use crate::agent::environment::Variables;
 use crate::domain::agent::{Agent, AgentKind};
 use crate::process::captured::CapturedFile;
 
+mod pieces;
+
 /// What stands where a secret stood.
 const MARK: &[u8] = b"[redacted]";
 

@@ -96,7 +96,10 @@ impl Activities {
 
     /// The text without keys: those that agents are given, and what looks like one.
     fn shown(&self, text: &str) -> String {
-        let text = self.secrets.taken_out_of_text(text);
+        // It may go on: what a key begins with is no less a part of it.
+        let bytes = text.as_bytes().to_vec();
+        let text = self.secrets.taken_out_of_part(bytes, false, true);
+        let text = String::from_utf8_lossy(&text);
         SecretRules::embedded().map_or_else(|_| String::new(), |rules| rules.redact(&text))
     }
 }

@@ -195,6 +195,9 @@ pub struct Acp {
     /// Whether its sessions cannot be continued, although it says that they can.
     #[serde(default)]
     pub forgets: bool,
+    /// Seconds in which it must be ready for its prompt; 120 where it is not said.
+    #[serde(default)]
+    pub ready_within: Option<u64>,
 }
 
 /// Where a reader's program is started.
@@ -206,7 +209,7 @@ pub enum WorksIn {
     /// In the tree that it reads.
     #[default]
     Tree,
-    /// In a folder of the job that holds the profile's files and nothing else.
+    /// In a folder that holds the profile's files and nothing else.
     Own,
 }
 

@@ -202,9 +202,12 @@ fn a_named_message_goes_on_behind_what_comes_between() {
             whole,
             "{between}"
         );
+        // Said after it, what has no name may be a claim, and stands before it.
+        let after =
+            (between == warning).then(|| "A warning.\n\n# Plan, first and second half".to_owned());
         assert_eq!(
             turn(&[&first, &second, between]).final_message(),
-            whole,
+            after.or_else(|| whole.clone()),
             "{between}"
         );
         assert_eq!(

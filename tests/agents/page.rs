@@ -43,7 +43,8 @@ Profiles whose names end with `-acp` drive a program over the Agent Client Proto
 what the job starts. It offers the agent neither files nor terminals. A permission that a reviewer or
 planner asks for is refused, one that a creator asks for is given once; the kind of an option decides,
 never its name. A turn that ends in another way than `end_turn`, a line that is no message, and an agent
-that goes before its turn ended are no answer. `kind: acp` with `command` in an entry of `agents:` is any
+that goes before its turn ended are no answer; nor is one that is not ready for its prompt within 120 s
+(`ready-within` of its profile), or that asks on and on without reading what it is answered. `kind: acp` with `command` in an entry of `agents:` is any
 other program that speaks it.
 
 `run-loop job submit --schema FILE` asks for one JSON value that fits a JSON Schema. Every agent is
@@ -106,7 +107,8 @@ fn row(page: &mut String, profile: &Profile, last: &Value) {
     let roles = driven.iter().filter(|(_, case)| cases.contains(case));
     let roles: Vec<&str> = roles.map(|(role, _)| *role).collect();
     let roles = match &roles[..] {
-        [] => "no: recorded output alone".to_owned(),
+        [] if is_recorded(profile) => "no: recorded output alone".to_owned(),
+        [] => "no, and none of its output was recorded".to_owned(),
         roles => roles.join(", "),
     };
     let prompt = match profile.prompt {
@@ -125,16 +127,8 @@ fn row(page: &mut String, profile: &Profile, last: &Value) {
 
 /// What is told in the protocol, where that is how it is driven.
 fn acp(page: &mut String, profile: &Profile) {
-    let alone = match profile.reader_works_in {
-        WorksIn::Tree => "",
-        WorksIn::Own => ", as a creator",
-    };
     if profile.continues_sessions() {
-        writeln!(
-            page,
-            "- A session goes on{alone}, where it says that it can"
-        )
-        .unwrap();
+        page.push_str("- A session goes on, where it says that it can\n");
     }
     let modes = [
         ("Mode of a reviewer or planner", &profile.acp.reader_mode),
@@ -163,7 +157,8 @@ fn section(page: &mut String, profile: &Profile, last: &Value) {
     .unwrap();
     if profile.reader_works_in == WorksIn::Own {
         page.push_str(
-            "- A reviewer or planner works in a folder of its own and is told where the tree is.\n",
+            "- A reviewer or planner works in a folder of its own and is told where the tree is; one folder for \
+             each position of a run, made anew for each job.\n",
         );
     }
     match &profile.confined {
@@ -190,12 +185,8 @@ fn section(page: &mut String, profile: &Profile, last: &Value) {
         acp(page, profile);
     }
     if !profile.session.resume.is_empty() {
-        let alone = match profile.reader_works_in {
-            WorksIn::Tree => "",
-            WorksIn::Own => ", as a creator",
-        };
         let resume = code(&profile.session.resume);
-        writeln!(page, "- A session goes on{alone}: {resume}").unwrap();
+        writeln!(page, "- A session goes on: {resume}").unwrap();
     }
     if let Some(structured) = &profile.structured {
         let which = if structured.strict {
@@ -217,6 +208,14 @@ fn section(page: &mut String, profile: &Profile, last: &Value) {
     if !cases.is_empty() {
         writeln!(page, "- Driven for real: {}", cases.join(", ")).unwrap();
     }
+}
+
+/// Whether what it prints was recorded once: its adapter is tested with that.
+fn is_recorded(profile: &Profile) -> bool {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    root.join("tests/agents/transcripts")
+        .join(&profile.name)
+        .is_dir()
 }
 
 /// What passed with the real program, in the version that the profile says was tested.

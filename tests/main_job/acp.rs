@@ -265,6 +265,90 @@ on_prompt() {{ case $SESSION in s-1) say '\"I forgot the verdict.\"' ;; *) say \
     }
 }
 
+/// Before its prompt an agent waits for no model: it has a clock of its own, which tells what it waited for.
+#[test]
+fn an_agent_that_is_not_ready_in_time_has_no_verdict() {
+    let profile = include_str!("../../profiles/acp.yaml");
+    let short = profile.replace(
+        "{model-option: model}",
+        "{model-option: model, ready-within: 1}",
+    );
+    assert_ne!(short, profile);
+    for (script, asked) in [
+        ("on_initialize() { :; }", "initialize"),
+        ("on_new() { :; }", "session/new"),
+    ] {
+        let bench = talker(script, "");
+        let folder = bench.repo.beside("home/.config/run-loop/profiles");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("acp.yaml"), &short).unwrap();
+        review(&bench).ends(5).says(&format!(
+            "was not ready for its prompt within 1 s: no answer to {asked}"
+        ));
+        assert_eq!(bench.promoted(), Vec::<String>::new());
+    }
+}
+
+/// Told to stop before it was asked, there is no turn to cancel: the client ends, and nothing is left.
+#[test]
+fn an_agent_is_ended_before_it_was_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let pid = folder.path().join("pid");
+    let script = format!(
+        "trap '' TERM\necho $$ > {}\non_new() {{ :; }}",
+        quote(pid.to_str().unwrap())
+    );
+    let bench = talker(&script, "");
+    review_within(&bench, 2).ends(5).says("budget");
+    assert_eq!(bench.promoted(), Vec::<String>::new());
+    let process = Path::new("/proc").join(read(&pid).trim());
+    assert!(!process.exists(), "{}", process.display());
+}
+
+/// A line is one message however long; one that is too long is none, whatever its first part says.
+#[test]
+fn a_line_that_is_too_long_is_no_message() {
+    let script = "on_prompt() {
+  say \"$(report)\"
+  printf '{\"id\":%s,\"result\":{\"stopReason\":\"end_turn\"}}' \"$ID\"
+  head -c 34000000 /dev/zero | tr '\\0' ' '; echo
+}";
+    refused(script, 5, "a line of more than 33554432 bytes");
+}
+
+/// One that asks without end and reads no answer fills nothing but a bounded queue.
+#[test]
+fn an_agent_that_reads_no_answer_is_ended() {
+    let script =
+        "on_prompt() { say \"$(report)\"; while :; do tell '{\"id\":1,\"method\":\"x\"}'; done; }";
+    refused(script, 5, "reads no answer");
+}
+
+/// A message without a name before or within one that has one is a warning; after it, its verdict counts.
+#[test]
+fn a_nameless_message_after_a_named_one_counts() {
+    let named = |say: &str| {
+        format!(
+            "named() {{ update s-1 \"{{\\\"sessionUpdate\\\":\\\"agent_message_chunk\\\",\\\"messageId\\\":\\\"m\\\",\\\"content\\\":{{\\\"type\\\":\\\"text\\\",\\\"text\\\":$1}}}}\"; }}
+on_prompt() {{ {say}; end; }}"
+        )
+    };
+    for say in [
+        "say \"$(report 'NOT PASS')\"; named \"$(report)\"",
+        "named '\"So: \"'; say '\"Slow today.\"'; named \"$(report)\"",
+        "named \"$(report)\"; say '\"Slow today.\"'",
+    ] {
+        let bench = talker(&named(say), "");
+        review(&bench).ends(0);
+    }
+    let bench = talker(
+        &named("named \"$(report)\"; say \"$(report 'NOT PASS')\""),
+        "",
+    );
+    assert_ne!(review(&bench).code, Some(0));
+    assert_eq!(bench.promoted(), Vec::<String>::new());
+}
+
 /// The model is chosen in the protocol; one that the agent does not take is not passed over.
 #[test]
 fn a_model_is_chosen_or_refused() {

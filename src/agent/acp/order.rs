@@ -14,6 +14,7 @@ const MODE: &str = "--mode";
 const MODEL: &str = "--model";
 const RESUME: &str = "--resume";
 const DIRECTORY: &str = "--directory";
+const READY_WITHIN: &str = "--ready-within";
 const PROGRAM: &str = "--";
 
 /// The arguments of a client that starts this program, with the placeholders of a profile in them.
@@ -46,6 +47,9 @@ pub(crate) fn arguments(
     if continues {
         say(&[RESUME, "{session}"]);
     }
+    if let Some(seconds) = acp.ready_within {
+        say(&[READY_WITHIN, &seconds.to_string()]);
+    }
     say(&[PROGRAM, program]);
     all.extend(args);
     all
@@ -64,6 +68,8 @@ pub(super) struct Order {
     pub(super) resume: Option<String>,
     /// Folders that it reads in besides its own.
     pub(super) directories: Vec<PathBuf>,
+    /// Seconds in which it must be ready for its prompt.
+    pub(super) ready_within: Option<u64>,
     /// The agent's program.
     pub(super) program: PathBuf,
     /// Its arguments.
@@ -83,6 +89,7 @@ impl Order {
                 MODEL => order.model = Some((text(words.next())?, text(words.next())?)),
                 RESUME => order.resume = Some(text(words.next())?),
                 DIRECTORY => order.directories.push(words.next()?.into()),
+                READY_WITHIN => order.ready_within = Some(text(words.next())?.parse().ok()?),
                 PROGRAM => break,
                 _ => return None,
             }
@@ -104,6 +111,7 @@ mod tests {
             writer_mode: None,
             model_option: Some("model".to_owned()),
             forgets: false,
+            ready_within: Some(7),
         };
         let ordered = |may_write, model, continues| {
             let args = vec!["--acp".to_owned(), "--".to_owned()];
@@ -121,6 +129,7 @@ mod tests {
                 model: Some(("model".to_owned(), "{model}".to_owned())),
                 resume: Some("{session}".to_owned()),
                 directories: vec![TREE.into(), EVIDENCE.into()],
+                ready_within: Some(7),
                 program: "/bin/agent".into(),
                 args: vec!["--acp".into(), "--".into()],
             }
@@ -135,6 +144,7 @@ mod tests {
             &["--may-write"][..],
             &["--"],
             &["--mode"],
+            &["--ready-within", "soon", "--", "a"],
             &["x", "--", "a"],
         ] {
             let words: Vec<OsString> = wrong.iter().map(OsString::from).collect();

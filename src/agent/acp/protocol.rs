@@ -38,6 +38,11 @@ pub(super) enum Ask<'a> {
 }
 
 impl Ask<'_> {
+    /// What is asked, in the protocol's words.
+    pub(super) fn method(self) -> &'static str {
+        self.said().0
+    }
+
     /// The request, under this id.
     pub(super) fn request(self, id: i64) -> Value {
         let (method, params) = self.said();

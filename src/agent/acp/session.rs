@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::mpsc::{Receiver, UnboundedSender};
+use tokio::sync::mpsc::{Receiver, Sender, error::TrySendError};
 use tokio::time::{Instant, sleep_until};
 
 use crate::agent::acp::order::Order;
@@ -19,6 +19,9 @@ use crate::domain::trouble::Trouble;
 
 /// How long an agent may take to cancel its turn; the guard's grace is a little longer.
 const CANCELLING: Duration = Duration::from_secs(3);
+
+/// How long an agent may take until it can be asked: it waits for no model yet.
+const READY: Duration = Duration::from_mins(2);
 
 /// Why there is no answer.
 #[derive(Debug)]
@@ -44,7 +47,9 @@ pub(super) struct Talk<'a> {
     order: &'a Order,
     record: &'a mut Record,
     /// What is said; `None` once everything was.
-    to: Option<UnboundedSender<Value>>,
+    to: Option<Sender<Value>>,
+    /// Whether it asked so much without reading an answer that we say nothing more.
+    is_deaf: bool,
     from: Receiver<Result<Message, String>>,
     stop: [Signal; 3],
     /// The id of the last request.
@@ -53,6 +58,9 @@ pub(super) struct Talk<'a> {
     asked: Option<String>,
     /// Until when the turn may be cancelled.
     until: Option<Instant>,
+    /// How long it may take until it can be asked, and until when that is.
+    ready: Duration,
+    ready_until: Instant,
 }
 
 impl<'a> Talk<'a> {
@@ -63,10 +71,14 @@ impl<'a> Talk<'a> {
         order: &'a Order,
         record: &'a mut Record,
     ) -> std::io::Result<Self> {
+        let ready = order.ready_within.map_or(READY, Duration::from_secs);
         Ok(Self {
             order,
             record,
             to: Some(wire::speak(to)),
+            is_deaf: false,
+            ready,
+            ready_until: Instant::now() + ready,
             from: wire::hear(from),
             stop: [
                 signal(SignalKind::terminate())?,
@@ -160,13 +172,14 @@ impl<'a> Talk<'a> {
         self.say(ask.request(self.last));
         let wanted = json!(self.last);
         loop {
-            let until = self.until;
-            let in_time = async {
-                match until {
-                    Some(until) => sleep_until(until).await,
-                    None => std::future::pending().await,
-                }
-            };
+            if self.is_deaf {
+                return Err(Over::Failed {
+                    trouble: Some(Trouble::Unfinished),
+                    message: "it asks on and on, and reads no answer".to_owned(),
+                });
+            }
+            let in_time = at(self.until);
+            let is_ready = at(self.asked.is_none().then_some(self.ready_until));
             let [terminate, interrupt, hang_up] = &mut self.stop;
             let heard = tokio::select! {
                 biased;
@@ -174,6 +187,7 @@ impl<'a> Talk<'a> {
                 Some(()) = interrupt.recv() => None,
                 Some(()) = hang_up.recv() => None,
                 () = in_time => return Err(Over::Terminated),
+                () = is_ready => return Err(self.not_ready(ask)),
                 heard = self.from.recv() => Some(heard),
             };
             match heard {
@@ -304,11 +318,33 @@ impl<'a> Talk<'a> {
         self.told(answer).map(drop)
     }
 
-    fn say(&self, message: Value) {
-        if let Some(to) = &self.to {
+    fn say(&mut self, message: Value) {
+        let Some(to) = &self.to else {
+            return;
+        };
+        match to.try_send(message) {
             // One that does not listen any more is ending.
-            drop(to.send(message));
+            Ok(()) | Err(TrySendError::Closed(_)) => {}
+            Err(TrySendError::Full(_)) => self.is_deaf = true,
         }
+    }
+
+    fn not_ready(&self, ask: Ask<'_>) -> Over {
+        let (seconds, method) = (self.ready.as_secs(), ask.method());
+        Over::Failed {
+            trouble: Some(Trouble::Unfinished),
+            message: format!(
+                "it was not ready for its prompt within {seconds} s: no answer to {method}"
+            ),
+        }
+    }
+}
+
+/// At this moment; never where there is none.
+async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => std::future::pending().await,
     }
 }
 

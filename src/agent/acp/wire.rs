@@ -3,12 +3,14 @@
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
-use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::agent::adapter::outcome::shortened;
 
 /// The longest message that is read: tools put out whole files.
 const LONGEST: u64 = 32 << 20;
+/// How many messages of ours may wait until the agent reads them: answers to what it asked.
+const WAITING: usize = 256;
 
 /// A message of the agent's.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,30 +76,38 @@ async fn listen(from: ChildStdout, heard: Sender<Result<Message, String>>) {
         let read = (&mut from).take(LONGEST).read_until(b'\n', &mut line).await;
         let message = match read {
             Ok(0) | Err(_) => return,
+            Ok(_) if is_cut(&line) => {
+                Err(format!("it printed a line of more than {LONGEST} bytes"))
+            }
             Ok(_) if line.trim_ascii().is_empty() => continue,
-            Ok(_) => serde_json::from_slice(&line)
-                .ok()
-                .and_then(|value| Message::of(&value)),
+            Ok(_) => {
+                let value = serde_json::from_slice(&line).ok();
+                value.and_then(|value| Message::of(&value)).ok_or_else(|| {
+                    let text = shortened(&String::from_utf8_lossy(&line));
+                    format!("it printed a line that is no message of the protocol: {text}")
+                })
+            }
         };
-        let message = message.ok_or_else(|| {
-            let text = shortened(&String::from_utf8_lossy(&line));
-            format!("it printed a line that is no message of the protocol: {text}")
-        });
         if heard.send(message).await.is_err() {
             return;
         }
     }
 }
 
+/// Whether the rest of a line was not read: what stands there so far may be a message by itself.
+fn is_cut(line: &[u8]) -> bool {
+    line.len() as u64 == LONGEST && line.last() != Some(&b'\n')
+}
+
 /// Speaks to the agent without ever waiting for it: it may not read before it was read. Its standard
 /// input is closed when nobody can say anything more.
-pub(super) fn speak(to: ChildStdin) -> UnboundedSender<Value> {
-    let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
+pub(super) fn speak(to: ChildStdin) -> Sender<Value> {
+    let (sender, receiver) = channel(WAITING);
     tokio::spawn(say(to, receiver));
     sender
 }
 
-async fn say(mut to: ChildStdin, mut messages: UnboundedReceiver<Value>) {
+async fn say(mut to: ChildStdin, mut messages: Receiver<Value>) {
     while let Some(message) = messages.recv().await {
         let line = format!("{message}\n");
         // One that does not listen any more is ending; what it says tells how.

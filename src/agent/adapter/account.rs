@@ -26,6 +26,8 @@ pub struct Account {
     last_name: Option<String>,
     /// The names of all that were begun.
     begun: BTreeSet<String>,
+    /// Whether something without a name was said after all that has one.
+    after: bool,
     /// Final messages, where the program's end events hold them.
     results: Vec<String>,
     ended_well: Option<bool>,
@@ -61,6 +63,7 @@ impl Account {
             closed: true,
             named: None,
             begun: BTreeSet::new(),
+            after: false,
             last_name: None,
             results: Vec::new(),
             ended_well: None,
@@ -98,7 +101,10 @@ impl Account {
             Event::Version { version } => self.spent.version = Some(version),
             Event::Models { names } => self.spent.model = Some(names),
             Event::Message { text, goes_on } => self.say(&text, goes_on),
-            Event::Piece { of: None, text } => self.say(&text, true),
+            Event::Piece { of: None, text } => {
+                self.say(&text, true);
+                self.after = true;
+            }
             Event::Piece {
                 of: Some(name),
                 text,
@@ -109,6 +115,7 @@ impl Account {
                 self.named = None;
                 self.last_name = None;
                 self.begun.clear();
+                self.after = false;
             }
             Event::Turn => self.ended_well = None,
             Event::ToolStart { .. } => self.used_a_tool(true),
@@ -184,6 +191,7 @@ impl Account {
     /// said of an earlier one is no part of the last.
     fn say_of(&mut self, name: String, text: &str) {
         self.closed = true;
+        self.after = false;
         if self.begun.insert(name.clone()) {
             self.named = Some(String::new());
             self.last_name = Some(name);
@@ -225,9 +233,12 @@ impl Account {
     /// The final message. Of several, all of them: what one of them claims must not vanish.
     #[must_use]
     pub fn final_message(&self) -> Option<String> {
-        // Where messages have names, what has none is beside them: a warning.
+        // Where messages have names, what has none before or within them is beside them: a warning. What
+        // is said after the last one stands before it: a warning does no harm there, and a second
+        // verdict is one.
         let all = match (self.results.is_empty(), &self.named) {
             (false, _) => self.results.join("\n\n"),
+            (true, Some(named)) if self.after => format!("{}\n\n{named}", self.message),
             (true, Some(named)) => named.clone(),
             (true, None) => self.message.clone(),
         };

@@ -42,7 +42,7 @@ fn said(message: &Value, events: &mut Vec<Event>) {
     if let Some(error) = message.get("error").filter(|error| !error.is_null()) {
         events.push(Event::Error {
             trouble: trouble_of(error),
-            message: text(error, "/message").unwrap_or_else(|| error.to_string()),
+            message: words_of(error),
             fatal: true,
         });
     }
@@ -199,6 +199,26 @@ fn codex(update: &Value, events: &mut Vec<Event>) {
     }
 }
 
+/// What an error says: of some agents the words are details of an internal error.
+fn words_of(error: &Value) -> String {
+    let details = text(error, "/data/details");
+    match (text(error, "/message"), details) {
+        (Some(message), Some(details)) => format!("{message}: {details}"),
+        (Some(words), None) | (None, Some(words)) => words,
+        (None, None) => error.to_string(),
+    }
+}
+
+/// The status of a provider that details begin with: `401 Incorrect API key`.
+fn status_of(details: &str) -> Option<Trouble> {
+    let (status, _) = details.split_once(|c: char| !c.is_ascii_digit())?;
+    let status = status
+        .parse()
+        .ok()
+        .filter(|status| (400..=599).contains(status))?;
+    Some(Trouble::of_status(status))
+}
+
 /// What an error of JSON-RPC means: some agents put the status of their provider into its code.
 fn trouble_of(error: &Value) -> Option<Trouble> {
     let kind = text_or_empty(error, "/data/errorKind");
@@ -213,7 +233,7 @@ fn trouble_of(error: &Value) -> Option<Trouble> {
             "billing_error" => Some(Trouble::Quota),
             "overloaded" => Some(Trouble::Overloaded),
             "server_error" => Some(Trouble::Server),
-            _ => None,
+            _ => status_of(&text_or_empty(error, "/data/details")),
         },
     }
 }
