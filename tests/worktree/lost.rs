@@ -171,6 +171,6 @@ fn what_cannot_be_examined_is_an_error() {
         &["worktree", "remove", "../repo-topic"],
         6,
         "RL0502",
-        "ls-files",
+        "index file",
     );
 }
