@@ -9,7 +9,7 @@
 //!   neither are sockets of services that would do something for it.
 //! - What is readable or writable is so with everything below: nothing hidden can lie in it.
 //! - Links are not followed when rules are made: what they lead to has rules of its own.
-//! - What is hidden is hidden under every path that a mount gives it ([`mounts`]).
+//! - What is hidden is hidden under every path that a mount gives it.
 
 mod mounts;
 
