@@ -16,6 +16,8 @@ mod fixture;
 mod hidden;
 #[path = "evidence/hostile.rs"]
 mod hostile;
+#[path = "evidence/promised.rs"]
+mod promised;
 #[path = "evidence/scope.rs"]
 mod scope;
 #[path = "evidence/seen.rs"]

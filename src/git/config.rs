@@ -87,6 +87,15 @@ impl GitConfig {
         })
     }
 
+    /// Whether a switch is on anywhere, whatever comes after it; a value that is no switch counts, since
+    /// git is not known to take it for off.
+    #[must_use]
+    pub(crate) fn is_ever_on(&self, name: impl AsRef<[u8]>) -> bool {
+        let name = name.as_ref();
+        let mut named = self.entries.iter().filter(|entry| entry.name == name);
+        named.any(|entry| switch(&entry.value) != Some(false))
+    }
+
     /// The digest of what stands in the repository's own configuration, in its order.
     #[must_use]
     pub fn local_digest(&self) -> Digest {

@@ -82,7 +82,7 @@ pub fn make(
         new: pin.identity.content_tree.clone(),
     };
     let made = apart(git, store, &pair).and_then(|apart| {
-        let differ = differ(git, store, apart.as_ref());
+        let differ = differ(git, &apart);
         made(&differ, pair, review, receipt_seed, folder)
     });
     made.map_err(|error| {
@@ -116,7 +116,7 @@ pub fn change_between(
     globs(&review.exclude)
         .and_then(|globs| {
             let apart = apart(git, store, &pair)?;
-            let differ = differ(git, store, apart.as_ref());
+            let differ = differ(git, &apart);
             seen::change(&differ, pair, &globs, review.diff_cap, scratch)
         })
         .unwrap_or_else(|error| {
@@ -135,7 +135,7 @@ pub fn since(git: &Git, store: &ReviewStore, trees: &[Oid], now: &Oid) -> Vec<Si
             new: now.clone(),
         };
         let apart = apart(git, store, &pair)?;
-        since::of(&differ(git, store, apart.as_ref()), tree, now)
+        since::of(&differ(git, &apart), tree, now)
     };
     trees
         .iter()
@@ -147,15 +147,15 @@ pub fn since(git: &Git, store: &ReviewStore, trees: &[Oid], now: &Oid) -> Vec<Si
         .collect()
 }
 
-fn apart(git: &Git, store: &ReviewStore, pair: &Pair) -> Result<Option<Apart>, Error> {
+fn apart(git: &Git, store: &ReviewStore, pair: &Pair) -> Result<Apart, Error> {
     Ok(Apart::of(git, store, [&pair.old, &pair.new])?)
 }
 
-/// What shows a change: from its own objects, where there is a repository of them.
-fn differ<'a>(git: &'a Git, store: &'a ReviewStore, apart: Option<&'a Apart>) -> Differ<'a> {
+/// What shows a change: from its own objects.
+fn differ<'a>(git: &'a Git, apart: &'a Apart) -> Differ<'a> {
     Differ {
         git,
-        store: apart.map_or_else(|| store.git_dir(), Apart::git_dir),
+        store: apart.git_dir(),
     }
 }
 

@@ -33,16 +33,14 @@ const LARGEST_COMMIT: u64 = 64 << 20;
 pub(crate) fn pinned(git: &Git, store: &ReviewStore, pin: &Pin) -> Result<(), Error> {
     let identity = &pin.identity;
     let mut asked = Asked::of(git, store.git_dir());
-    // Of those that a remote has promised some are not here, and old versions of git end at the first;
-    // what is fetched of them has its id computed.
-    let files = if store.is_promisor() {
-        Files::Not
-    } else {
-        Files::Too
-    };
     let tips: Vec<&Oid> = [&identity.head].into_iter().chain(&pin.base_tip).collect();
     asked.history(&identity.base, &tips)?;
-    asked.change([&pin.base_content_tree, &identity.content_tree], files)?;
+    asked.change([&pin.base_content_tree, &identity.content_tree], Files::Too)?;
+    // A file that only a promisor remote has is nobody's forgery: git computes the id of what it
+    // fetches, and `evidence` proves it again.
+    for absent in store.absent(git, &asked.files)? {
+        asked.files.remove(&absent);
+    }
     let commits = asked.read(tempfile::tempfile_in(store.temporary())?)?;
     // Where the base is where the run began, HEAD may have been set back since.
     if let Some(tip) = &pin.base_tip {
@@ -90,14 +88,14 @@ pub(crate) fn trees(git: &Git, git_dir: &Path, pair: [&Oid; 2]) -> Result<(), Er
     asked.read(tempfile::tempfile()?).map(drop)
 }
 
-/// The ids of two trees and of every object in which they differ, a line each.
+/// The ids of two trees and of every object in which they differ.
 ///
 /// # Errors
 /// When git fails.
-pub(crate) fn objects(git: &Git, git_dir: &Path, trees: [&Oid; 2]) -> Result<String, Error> {
+pub(crate) fn objects(git: &Git, git_dir: &Path, trees: [&Oid; 2]) -> Result<BTreeSet<Oid>, Error> {
     let mut asked = Asked::of(git, git_dir);
     asked.change(trees, Files::Too)?;
-    Ok(lines(asked.objects.iter()))
+    Ok(asked.all())
 }
 
 /// Whether the files of a change are asked for too.
@@ -111,7 +109,10 @@ enum Files {
 struct Asked<'a> {
     git: &'a Git,
     git_dir: &'a Path,
+    /// Commits and trees: all of them have been read before they are proved.
     objects: BTreeSet<Oid>,
+    /// Files, of which a partial clone need not have all.
+    files: BTreeSet<Oid>,
 }
 
 impl<'a> Asked<'a> {
@@ -120,7 +121,12 @@ impl<'a> Asked<'a> {
             git,
             git_dir,
             objects: BTreeSet::new(),
+            files: BTreeSet::new(),
         }
+    }
+
+    fn all(&self) -> BTreeSet<Oid> {
+        self.objects.union(&self.files).cloned().collect()
     }
 
     /// The commits of the tips that the base does not have, and the base.
@@ -149,9 +155,13 @@ impl<'a> Asked<'a> {
         self.objects.extend(pair.map(Oid::clone));
         for change in changes::with_trees(self.git, self.git_dir, pair)?.into_values() {
             for entry in [change.old, change.new] {
-                let is_asked = entry.is_tree() || (files == Files::Too && !entry.is_submodule());
-                if is_asked && !entry.is_nothing() {
+                if entry.is_nothing() || entry.is_submodule() {
+                    continue;
+                }
+                if entry.is_tree() {
                     self.objects.insert(entry.oid);
+                } else if files == Files::Too {
+                    self.files.insert(entry.oid);
                 }
             }
         }
@@ -160,7 +170,8 @@ impl<'a> Asked<'a> {
 
     /// Reads them all and computes their ids; returns the commits.
     fn read(&self, mut room: std::fs::File) -> Result<BTreeMap<Oid, Commit>, Error> {
-        let asked = lines(self.objects.iter());
+        let objects = self.all();
+        let asked = lines(&objects);
         let command = self
             .git
             .on(self.git_dir)
@@ -169,7 +180,7 @@ impl<'a> Asked<'a> {
         room.rewind()?;
         let mut answers = BufReader::with_capacity(1 << 16, room);
         let mut commits = BTreeMap::new();
-        for oid in &self.objects {
+        for oid in &objects {
             let mut line = Vec::new();
             answers.read_until(b'\n', &mut line)?;
             let (kind, length) =
@@ -192,7 +203,7 @@ impl<'a> Asked<'a> {
 }
 
 /// One id on each line.
-fn lines<'a>(oids: impl Iterator<Item = &'a Oid>) -> String {
+pub(crate) fn lines<'a>(oids: impl IntoIterator<Item = &'a Oid>) -> String {
     let mut lines = String::new();
     for oid in oids {
         lines.push_str(oid.as_str());

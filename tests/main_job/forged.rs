@@ -101,6 +101,35 @@ fn a_file_that_shows_other_bytes() {
     refused(&bench, 6).says(&format!("object {harmful} does not hold"));
 }
 
+/// Whoever can write objects can write settings, and those that say that a remote has promised objects
+/// make none genuine.
+#[test]
+fn a_file_that_shows_other_bytes_where_a_remote_has_promised_files() {
+    let declarations: [&[[&str; 2]]; 4] = [
+        &[["remote.away.promisor", "true"]],
+        &[["remote.away.promisor", "false"]],
+        &[["remote.away.partialCloneFilter", "blob:none"]],
+        &[
+            ["core.repositoryFormatVersion", "1"],
+            ["extensions.partialClone", "away"],
+        ],
+    ];
+    for declaration in declarations {
+        let bench = bench();
+        let repo = &bench.repo;
+        for [name, value] in [["remote.away.url", "file:///nonexistent"]]
+            .iter()
+            .chain(declaration)
+        {
+            repo.git(&["config", name, value]);
+        }
+        let harmful = repo.git(&["rev-parse", "HEAD:tool/run.sh"]);
+        // Nothing else reads a file of more than 1 KiB, to see what it is.
+        forge(repo, &harmful, "blob", &b"echo harmless\n".repeat(100));
+        refused(&bench, 6).says(&format!("object {harmful} does not hold"));
+    }
+}
+
 /// A folder that no change touches is what readers judge the change by.
 #[test]
 fn a_folder_around_the_change_that_shows_other_files() {

@@ -25,16 +25,11 @@ pub(super) struct Apart {
 }
 
 impl Apart {
-    /// With the objects in which two trees differ. `None` where a remote has promised some of them: git
-    /// fetches these when they are asked for, and computes their ids then.
-    pub(super) fn of(
-        git: &Git,
-        store: &ReviewStore,
-        trees: [&Oid; 2],
-    ) -> Result<Option<Self>, Error> {
-        if store.is_promisor() {
-            return Ok(None);
-        }
+    /// With the objects in which two trees differ. Those that only a promisor remote has are fetched: all
+    /// of them are read to show the change.
+    pub(super) fn of(git: &Git, store: &ReviewStore, trees: [&Oid; 2]) -> Result<Self, Error> {
+        let objects = genuine::objects(git, store.git_dir(), trees)?;
+        store.bring(git, &objects)?;
         let folder = tempfile::Builder::new()
             .prefix("apart-")
             .tempdir_in(store.temporary())?;
@@ -46,17 +41,16 @@ impl Apart {
         finish(&init)?;
         let pack = folder.path().join("objects/pack/pack-change.pack");
         let file = fs_err::File::create_new(&pack)?.into_parts().0;
-        let objects = genuine::objects(git, store.git_dir(), trees)?;
         let gather = git
             .on(store.git_dir())
             // It is read once and thrown away.
             .args(["-c", "pack.compression=0"])
             .args(["pack-objects", "-q", "--stdout", "--window=0"])
-            .stdin(objects);
+            .stdin(genuine::lines(&objects));
         finish_into(&gather, file)?;
         let take_in = git.on(folder.path()).arg("index-pack").arg(&pack);
         finish(&take_in)?;
-        Ok(Some(Self { folder }))
+        Ok(Self { folder })
     }
 
     /// Where it lies.

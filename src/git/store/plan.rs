@@ -1,5 +1,6 @@
 //! What the store of a repository must look like, whether one does, and making it.
 
+use std::collections::BTreeSet;
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::Path;
@@ -32,10 +33,11 @@ impl Plan {
     /// What it must be for a repository.
     pub(super) fn of(git: &Git, repo: &Repository) -> Result<Self, Failure> {
         let config = GitConfig::read(&git.on(&repo.common_dir))?;
-        let remotes = promisor_settings(&config);
-        let promisor = !remotes.is_empty();
-        let mut text = Vec::new();
         let partial = config.last("extensions.partialclone");
+        let mut promising = promising(&config);
+        promising.extend(partial.map(<[u8]>::to_vec));
+        let promisor = !promising.is_empty();
+        let mut text = Vec::new();
         let extended = partial.is_some() || repo.object_format == ObjectFormat::Sha256;
         let version = u8::from(extended);
         text.extend_from_slice(
@@ -55,7 +57,7 @@ impl Plan {
                 text.push(b'\n');
             }
         }
-        text.extend_from_slice(&remotes);
+        text.extend_from_slice(&promisor_settings(&config, &promising));
         Ok(Self {
             format: repo.object_format,
             config: text,
@@ -166,16 +168,31 @@ impl Plan {
 
 const HEAD: &[u8] = b"ref: refs/heads/none\n";
 
-/// What makes a remote a promisor: without it, git calls its missing objects damage.
-fn promisor_settings(config: &GitConfig) -> Vec<u8> {
+/// The remotes that are promisors to git: a filter makes one too, and a switch that is off unmakes none.
+fn promising(config: &GitConfig) -> BTreeSet<Vec<u8>> {
+    let mut all = config.subsections("remote", &["promisor"]);
+    all.retain(|remote| config.is_ever_on(setting(remote, "promisor")));
+    all.append(&mut config.subsections("remote", &["partialclonefilter"]));
+    all
+}
+
+fn setting(remote: &[u8], key: &str) -> Vec<u8> {
+    [&b"remote."[..], remote, b".", key.as_bytes()].concat()
+}
+
+/// What makes remotes promisors: without it, git calls their missing objects damage.
+fn promisor_settings(config: &GitConfig, promising: &BTreeSet<Vec<u8>>) -> Vec<u8> {
     let mut text = Vec::new();
-    for remote in config.subsections("remote", &["promisor", "partialclonefilter"]) {
+    for remote in promising {
         text.extend_from_slice(b"[remote ");
-        quote(&mut text, &remote);
+        quote(&mut text, remote);
         text.extend_from_slice(b"]\n");
         for key in ["url", "promisor", "partialclonefilter"] {
-            let name = [&b"remote."[..], remote.as_slice(), b".", key.as_bytes()].concat();
-            if let Some(value) = config.last(name) {
+            let value = match key {
+                "promisor" => Some(&b"true"[..]),
+                key => config.last(setting(remote, key)),
+            };
+            if let Some(value) = value {
                 text.extend_from_slice(format!("\t{key} = ").as_bytes());
                 quote(&mut text, value);
                 text.push(b'\n');

@@ -2,13 +2,18 @@
 //! sparse.
 
 use std::collections::BTreeSet;
+use std::io;
+
+use tempfile::TempDir;
 
 use super::ReviewStore;
 use crate::domain::oid::Oid;
 use crate::git::Git;
 use crate::git::config::GitConfig;
 use crate::git::error::{Error, name_of, path_of};
+use crate::git::genuine::lines;
 use crate::git::program::finish;
+use crate::git::repository::ObjectFormat;
 
 /// Folders may be missing too, and what is in them is known only then: a filter leaves out those below a
 /// depth.
@@ -38,6 +43,73 @@ impl ReviewStore {
         Err(Error::answer("git fetch", b"not all that was asked for"))
     }
 
+    /// Fetches what is missing here of some objects.
+    ///
+    /// # Errors
+    /// As [`Self::complete`].
+    pub(crate) fn bring(&self, git: &Git, objects: &BTreeSet<Oid>) -> Result<(), Error> {
+        let absent = self.absent(git, objects)?;
+        if !absent.is_empty() {
+            self.fetch(git, &absent)?;
+        }
+        Ok(())
+    }
+
+    /// Which of these objects only a promisor remote can have; nothing is fetched to find out.
+    ///
+    /// # Errors
+    /// When git fails, or finds one damaged: that one is here.
+    pub(crate) fn absent(
+        &self,
+        git: &Git,
+        objects: &BTreeSet<Oid>,
+    ) -> Result<BTreeSet<Oid>, Error> {
+        let Some(first) = objects.first().filter(|_| self.is_promisor()) else {
+            return Ok(BTreeSet::new());
+        };
+        let promised_nothing = self.without_remotes(ObjectFormat::of(first))?;
+        let command = git
+            .on(promised_nothing.path())
+            .env("GIT_OBJECT_DIRECTORY", self.objects())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .args(["cat-file", "--batch-check=%(objectname)"])
+            .stdin(lines(objects));
+        let answer = finish(&command)?;
+        let mut answers = answer.split(|byte| *byte == b'\n');
+        let mut absent = BTreeSet::new();
+        for oid in objects {
+            let line = answers.next().unwrap_or_default();
+            match line.strip_prefix(oid.as_str().as_bytes()) {
+                Some(b"") => {}
+                Some(b" missing") => {
+                    absent.insert(oid.clone());
+                }
+                Some(_) | None => return Err(Error::answer("git cat-file --batch-check", line)),
+            }
+        }
+        Ok(absent)
+    }
+
+    /// A repository that knows of no remote, to see the objects of this one by: whoever lacks an object
+    /// that a remote has promised fetches it, and only new versions of git can be kept from it.
+    fn without_remotes(&self, format: ObjectFormat) -> io::Result<TempDir> {
+        let folder = tempfile::Builder::new()
+            .prefix("alone-")
+            .tempdir_in(self.temporary())?;
+        for name in ["objects", "refs"] {
+            fs_err::create_dir(folder.path().join(name))?;
+        }
+        fs_err::write(folder.path().join("HEAD"), "ref: refs/heads/none\n")?;
+        let config = format!(
+            "[core]\n\trepositoryformatversion = 1\n\tbare = true\n\
+             [extensions]\n\tobjectformat = {}\n",
+            format.as_str()
+        );
+        fs_err::write(folder.path().join("config"), config)?;
+        Ok(folder)
+    }
+
     /// Which objects of a tree are not here; nothing is fetched to find out.
     fn missing(&self, git: &Git, tree: &Oid) -> Result<BTreeSet<Oid>, Error> {
         let command = git.on(self.git_dir()).args([
@@ -61,8 +133,7 @@ impl ReviewStore {
     /// Asks the promisor remotes, one after the other, until one gives them.
     fn fetch(&self, git: &Git, objects: &BTreeSet<Oid>) -> Result<(), Error> {
         let config = GitConfig::read(&git.on(self.git_dir()))?;
-        let lines = objects.iter().flat_map(|oid| [oid.as_str(), "\n"]);
-        let asked: String = lines.collect();
+        let asked = lines(objects);
         let mut last = Error::answer("git config", b"no promisor remote");
         for remote in config.subsections("remote", &["promisor", "partialclonefilter"]) {
             let command = git
