@@ -23,6 +23,8 @@ mod gemini;
 mod json;
 mod opencode;
 
+pub(crate) use json::is_piece;
+
 /// What happened in an agent program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
@@ -155,7 +157,7 @@ pub fn line(stream: Stream, line: &str) -> Vec<Event> {
     let mut events = Vec::new();
     match json::parsed(line) {
         Some(value) if value.is_object() => reader(&value, &mut events),
-        None if json::is_piece(line) => events.push(Event::Torn),
+        None if is_piece(line) => events.push(Event::Torn),
         Some(_) | None => events.push(Event::Raw {
             text: line.to_owned(),
         }),

@@ -94,6 +94,15 @@ fn a_perfect_report_without_the_end_of_its_turn_is_no_pass() {
             "say \"$(report)\"; end; tell Bye.; refuse 500 broken",
             "broken",
         ),
+        // What is torn then may have been one.
+        (
+            r#"say "$(report)"; end; tell '{"jsonrpc":"2.0","id":3,"error":{"co'"#,
+            "no message of the protocol",
+        ),
+        (
+            r#"say "$(report)"; end; tell 'de":500,"message":"broken"}}'; tell Bye."#,
+            "no message of the protocol",
+        ),
         // Its end without an answer.
         ("end", "no report"),
         ("say '\"I forgot the verdict.\"'; end", "invalid report"),

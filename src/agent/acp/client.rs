@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::agent::acp::order::Order;
 use crate::agent::acp::record::Record;
-use crate::agent::acp::session::{Over, Talk};
+use crate::agent::acp::session::{End, Over, Talk};
 use crate::domain::trouble::Trouble;
 use crate::process::command::Command;
 use crate::process::partner::Partner;
@@ -87,15 +87,16 @@ async fn life(
     Ok(match over {
         Ok(()) => {
             // One that stays is ended by the guard: its turn is over.
-            let status = talk.listen_to_the_end(&mut child, EXIT).await;
+            let End { status, torn } = talk.listen_to_the_end(&mut child, EXIT).await;
             record.ended(status);
-            match status {
-                Some(status) if !status.success() => {
-                    record.failed(None, &format!("it ended its turn, and then with {status}"));
-                    1
-                }
-                Some(_) | None => 0,
+            let failed = status.filter(|status| !status.success());
+            if let Some(status) = failed {
+                record.failed(None, &format!("it ended its turn, and then with {status}"));
             }
+            if let Some(torn) = &torn {
+                record.failed(Some(Trouble::Unfinished), torn);
+            }
+            u8::from(failed.is_some() || torn.is_some())
         }
         Err(Over::Told) => 1,
         Err(Over::Failed { trouble, message }) => {

@@ -7,14 +7,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::mpsc::{Receiver, Sender, error::TrySendError};
+use tokio::sync::mpsc::{Sender, error::TrySendError};
 use tokio::time::{Instant, sleep_until};
 
 use crate::agent::acp::order::Order;
 use crate::agent::acp::permission::{self, Policy};
 use crate::agent::acp::protocol::{self, Ask, Can, NO_LOGIN, Outcome, PERMISSION};
 use crate::agent::acp::record::Record;
-use crate::agent::acp::wire::{self, Message};
+use crate::agent::acp::wire::{self, Heard, Message, Unreadable};
 use crate::domain::trouble::Trouble;
 
 /// How long an agent may take to cancel its turn; the guard's grace is a little longer.
@@ -41,6 +41,15 @@ pub(super) enum Over {
     Terminated,
 }
 
+/// How an agent ended whose turn had.
+#[derive(Debug)]
+pub(super) struct End {
+    /// With what; `None` where it did not end in time, or we were told to stop.
+    pub(super) status: Option<ExitStatus>,
+    /// Why not all that it said was heard: what is lost might have taken its answer back.
+    pub(super) torn: Option<String>,
+}
+
 /// A talk that goes on.
 #[derive(Debug)]
 pub(super) struct Talk<'a> {
@@ -50,7 +59,7 @@ pub(super) struct Talk<'a> {
     to: Option<Sender<Value>>,
     /// Whether it asked so much without reading an answer that we say nothing more.
     is_deaf: bool,
-    from: Receiver<Result<Message, String>>,
+    from: Heard,
     stop: [Signal; 3],
     /// The id of the last request.
     last: i64,
@@ -188,12 +197,12 @@ impl<'a> Talk<'a> {
                 Some(()) = hang_up.recv() => None,
                 () = in_time => return Err(Over::Terminated),
                 () = is_ready => return Err(self.not_ready(ask)),
-                heard = self.from.recv() => Some(heard),
+                heard = self.from.next.recv() => Some(heard),
             };
             match heard {
                 None => self.cancel()?,
                 Some(None) => return Err(Over::Gone),
-                Some(Some(Err(message))) => {
+                Some(Some(Err(Unreadable { message, .. }))) => {
                     let trouble = Some(Trouble::Unfinished);
                     return Err(Over::Failed { trouble, message });
                 }
@@ -206,13 +215,23 @@ impl<'a> Talk<'a> {
     }
 
     /// Hears on after the turn, until the agent says nothing more and has ended: some say the rest then.
-    /// `None` where it does not end in time, or we were told to stop.
-    pub(super) async fn listen_to_the_end(
+    pub(super) async fn listen_to_the_end(&mut self, child: &mut Child, limit: Duration) -> End {
+        self.to = None;
+        let mut torn = None;
+        let status = self.listen(child, limit, &mut torn).await;
+        self.from.enough.cancel();
+        while let Some(heard) = self.from.next.recv().await {
+            self.hear_after(heard, &mut torn);
+        }
+        End { status, torn }
+    }
+
+    async fn listen(
         &mut self,
         child: &mut Child,
         limit: Duration,
+        torn: &mut Option<String>,
     ) -> Option<ExitStatus> {
-        self.to = None;
         let until = Instant::now() + limit;
         let mut is_heard = true;
         loop {
@@ -223,15 +242,28 @@ impl<'a> Talk<'a> {
                 Some(()) = interrupt.recv() => return None,
                 Some(()) = hang_up.recv() => return None,
                 () = sleep_until(until) => return None,
-                heard = self.from.recv(), if is_heard => heard,
+                heard = self.from.next.recv(), if is_heard => heard,
                 status = child.wait(), if !is_heard => return status.ok(),
             };
             match heard {
                 None => is_heard = false,
-                Some(Ok(message)) => self.hear(message),
-                // Words for people, now that it is asked nothing more.
-                Some(Err(_)) => {}
+                Some(heard) => self.hear_after(heard, torn),
             }
+        }
+    }
+
+    /// What is said after the turn.
+    fn hear_after(&mut self, heard: Result<Message, Unreadable>, torn: &mut Option<String>) {
+        match heard {
+            Ok(message) => self.hear(message),
+            Err(Unreadable {
+                is_torn: true,
+                message,
+            }) => {
+                torn.get_or_insert(message);
+            }
+            // Words for people, now that it is asked nothing more.
+            Err(Unreadable { is_torn: false, .. }) => {}
         }
     }
 

@@ -1,10 +1,14 @@
 //! Messages of JSON-RPC, one a line, to and from the agent's program.
 
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{ChildStdin, ChildStdout};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader,
+};
+use tokio::process::ChildStdin;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio_util::sync::CancellationToken;
 
+use crate::agent::adapter::is_piece;
 use crate::agent::adapter::outcome::shortened;
 
 /// The longest message that is read: tools put out whole files.
@@ -61,37 +65,94 @@ impl Message {
     }
 }
 
-/// Hears the agent, also what is no message.
-pub(super) fn hear(from: ChildStdout) -> Receiver<Result<Message, String>> {
-    let (sender, receiver) = channel(64);
-    tokio::spawn(listen(from, sender));
-    receiver
+/// What the agent printed that is no message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unreadable {
+    /// Whether it is a part of a message: what the message said is lost. Else it is words for people.
+    pub(super) is_torn: bool,
+    /// In words.
+    pub(super) message: String,
 }
 
-async fn listen(from: ChildStdout, heard: Sender<Result<Message, String>>) {
+impl Unreadable {
+    fn torn(message: String) -> Self {
+        Self {
+            is_torn: true,
+            message,
+        }
+    }
+    /// A line that is no message.
+    fn line(line: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(line);
+        let shown = shortened(&text);
+        Self {
+            is_torn: is_piece(&text),
+            message: format!("it printed a line that is no message of the protocol: {shown}"),
+        }
+    }
+}
+
+/// What is heard of the agent, also what is no message.
+#[derive(Debug)]
+pub(super) struct Heard {
+    /// One after the other; none when it says nothing more.
+    pub(super) next: Receiver<Result<Message, Unreadable>>,
+    /// Ends the hearing: what is half said then is told as torn.
+    pub(super) enough: CancellationToken,
+}
+
+/// Hears the agent.
+pub(super) fn hear(from: impl AsyncRead + Send + Unpin + 'static) -> Heard {
+    let (sender, next) = channel(64);
+    let enough = CancellationToken::new();
+    tokio::spawn(listen(from, sender, enough.clone()));
+    Heard { next, enough }
+}
+
+async fn listen(
+    from: impl AsyncRead + Unpin,
+    heard: Sender<Result<Message, Unreadable>>,
+    enough: CancellationToken,
+) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = (&mut from).take(LONGEST).read_until(b'\n', &mut line).await;
-        let message = match read {
-            Ok(0) | Err(_) => return,
-            Ok(_) if is_cut(&line) => {
-                Err(format!("it printed a line of more than {LONGEST} bytes"))
+        // What was read of a line stands there also where its end is waited for no longer.
+        let mut whole = (&mut from).take(LONGEST);
+        let read = tokio::select! {
+            biased;
+            () = enough.cancelled() => None,
+            read = whole.read_until(b'\n', &mut line) => Some(read),
+        };
+        let (message, goes_on) = match read {
+            None if line.trim_ascii().is_empty() => return,
+            None => (Err(half("it was still printing a line")), false),
+            Some(Ok(0)) => return,
+            Some(Err(error)) => (
+                Err(half(&format!("its output cannot be read: {error}"))),
+                false,
+            ),
+            Some(Ok(_)) if is_cut(&line) => {
+                let message = format!("it printed a line of more than {LONGEST} bytes");
+                (Err(Unreadable::torn(message)), true)
             }
-            Ok(_) if line.trim_ascii().is_empty() => continue,
-            Ok(_) => {
+            Some(Ok(_)) if line.trim_ascii().is_empty() => continue,
+            Some(Ok(_)) => {
                 let value = serde_json::from_slice(&line).ok();
-                value.and_then(|value| Message::of(&value)).ok_or_else(|| {
-                    let text = shortened(&String::from_utf8_lossy(&line));
-                    format!("it printed a line that is no message of the protocol: {text}")
-                })
+                let message = value.and_then(|value| Message::of(&value));
+                (message.ok_or_else(|| Unreadable::line(&line)), true)
             }
         };
-        if heard.send(message).await.is_err() {
+        if heard.send(message).await.is_err() || !goes_on {
             return;
         }
     }
+}
+
+/// What was said in part, and how that is known.
+fn half(why: &str) -> Unreadable {
+    Unreadable::torn(format!("not all that it said was heard: {why}"))
 }
 
 /// Whether the rest of a line was not read: what stands there so far may be a message by itself.
@@ -158,5 +219,44 @@ mod tests {
         ] {
             assert_eq!(Message::of(&none), None, "{none}");
         }
+    }
+
+    /// Whether each line that is no message is a part of one, until the agent is heard no longer.
+    async fn unreadable(printed: &str, is_over: bool) -> Vec<bool> {
+        let (mut agent, ours) = tokio::io::duplex(1024);
+        let mut heard = hear(ours);
+        // Once it was heard, so was what stands before it, and what stands behind it lies there.
+        let said = format!("{{\"method\":\"m\"}}\n{printed}");
+        agent.write_all(said.as_bytes()).await.unwrap();
+        assert!(heard.next.recv().await.unwrap().is_ok());
+        if is_over {
+            drop(agent);
+        } else {
+            tokio::task::yield_now().await;
+            heard.enough.cancel();
+        }
+        let mut torn = Vec::new();
+        while let Some(message) = heard.next.recv().await {
+            torn.extend(message.err().map(|unreadable| unreadable.is_torn));
+        }
+        torn
+    }
+
+    #[tokio::test]
+    async fn a_part_of_a_message_is_told_from_words_for_people() {
+        for (printed, torn) in [
+            ("Bye.\n", &[false][..]),
+            ("{\"method\":\"m\"}\n", &[]),
+            ("{\"method\":\"m\"}", &[]),
+            ("{\"meth", &[true]),
+            ("od\":\"m\"}\n\nBye.", &[true, false]),
+            ("Bye.{\"method\":\"m\"}Bye.\n", &[true]),
+            ("{\"id\":1}\n", &[true]),
+        ] {
+            assert_eq!(unreadable(printed, true).await, torn, "{printed:?}");
+        }
+        // One that stays there: half a line is a part of whatever it was about to say.
+        assert_eq!(unreadable("{\"meth", false).await, [true]);
+        assert_eq!(unreadable("", false).await, [false; 0]);
     }
 }

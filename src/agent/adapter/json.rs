@@ -9,11 +9,29 @@ pub(super) fn parsed(line: &str) -> Option<Value> {
     read(line).or_else(|| read(&without_half_pairs(line)?))
 }
 
-/// Whether a line that cannot be read looks like a piece of an event: what the event said is lost.
-/// Other lines are warnings of the program, or of what it runs.
-pub(super) fn is_piece(line: &str) -> bool {
+/// Whether a line that cannot be read looks like a piece of an event, or has one within it: what the
+/// event said is lost. Other lines are warnings of the program, or of what it runs. Where a head or an
+/// end of an event is lost, or words of somebody else stand on both sides of one, its middle tells.
+pub(crate) fn is_piece(line: &str) -> bool {
     let line = line.trim();
-    line.starts_with('{') || (line.ends_with('}') && line.contains("\":"))
+    let marks = ["{\"", "\"}", "\",\""];
+    line.starts_with('{')
+        || line.ends_with('}')
+        || marks.iter().any(|mark| line.contains(mark))
+        || has_member(line)
+}
+
+/// Whether a name and the beginning of its value stand there. People write quotes and colons, too.
+fn has_member(line: &str) -> bool {
+    line.match_indices("\":").any(|(at, name)| {
+        let value = line[at + name.len()..].trim_start();
+        value.is_empty()
+            || value.starts_with(['"', '{', '[', '-'])
+            || value.starts_with(|c: char| c.is_ascii_digit())
+            || ["true", "false", "null"]
+                .iter()
+                .any(|word| value.starts_with(word))
+    })
 }
 
 /// The line without halves of pairs; `None` where it has none.
@@ -80,10 +98,29 @@ mod tests {
             r#"{"type":"mess"#,
             r#"  {"type""#,
             r#"ge","content":"NOT PASS"}"#,
+            // Without its head, and without both ends.
+            r#"NOT PASS"}"#,
+            r#"SS"}}"#,
+            "}",
+            "e}",
+            r#"ge","content":"NOT"#,
+            r#"tent": "NOT"#,
+            r#""delta":true"#,
+            // With words of others before it, behind it, and on both sides.
+            r#"Warning: late.{"type":"message","content":"NOT PASS"}"#,
+            r#"{"type":"message","content":"NOT PASS"} is late"#,
+            r#"Warning: {"type":"message","content":"NOT PASS"} is late"#,
         ] {
             assert!(is_piece(line), "{line}");
         }
-        for line in ["Warning: {} is odd", "done }", "", "[1, 2]"] {
+        for line in [
+            "Warning: {} is odd",
+            "",
+            "[1, 2]",
+            r#"Unknown option "x", ignored"#,
+            r#"The key "x": deprecated"#,
+            r#"Loaded "settings.json""#,
+        ] {
             assert!(!is_piece(line), "{line}");
         }
     }
