@@ -7,6 +7,8 @@
 
 #[path = "agents/acp.rs"]
 mod acp;
+#[path = "agents/answers.rs"]
+mod answers;
 #[path = "agents/outcomes.rs"]
 mod outcomes;
 #[path = "agents/page.rs"]

@@ -41,7 +41,7 @@ fn told(event: Event) -> Option<String> {
     match event {
         Event::Session { .. } => Some("started".to_owned()),
         Event::Message { text, .. } | Event::Piece { text, .. } => last_line(&text),
-        Event::ToolStart { name, detail } => {
+        Event::ToolStart { name, detail, .. } => {
             let first = detail.lines().next().unwrap_or_default().trim();
             Some(if first.is_empty() {
                 format!("uses {name}")

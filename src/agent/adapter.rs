@@ -3,6 +3,8 @@
 //! Owns: which line of which program means what. Never: verdicts, and whether a run succeeded.
 //! Tests: `tests/agents.rs`, on output recorded from the real programs.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::domain::limits::Reset;
@@ -61,7 +63,7 @@ pub enum Event {
     /// A turn began: what was said of the end was that of an earlier one.
     Turn,
     /// A piece of a message that the model said. It goes on where the last piece of the same message
-    /// stopped; where programs name no message, nothing but a tool comes between them.
+    /// stopped, if no tool began between them.
     Piece {
         /// The message, by the program's own name.
         of: Option<String>,
@@ -74,6 +76,8 @@ pub enum Event {
         name: String,
         /// What for: a command, a path.
         detail: String,
+        /// Whether another agent uses it that this one asked.
+        by_another: bool,
     },
     /// The tool ended.
     ToolEnd {
@@ -163,6 +167,25 @@ pub fn line(stream: Stream, line: &str) -> Vec<Event> {
         }),
     }
     events
+}
+
+/// The events of all that was printed. What a line said that is no UTF-8 was something else than what can
+/// be read of it.
+pub fn events(stream: Stream, output: &[u8]) -> impl Iterator<Item = Event> {
+    let lines = output.split_inclusive(|byte| *byte == b'\n');
+    lines.flat_map(move |bytes| {
+        let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        let text = String::from_utf8_lossy(bytes);
+        let mut events = line(stream, &text);
+        let says_something = events
+            .iter()
+            .any(|event| !matches!(event, Event::Raw { .. }));
+        if says_something && matches!(text, Cow::Owned(_)) {
+            events.push(Event::Torn);
+        }
+        events
+    })
 }
 
 /// Where a line holds a piece of a text that other lines go on with, and of which text.

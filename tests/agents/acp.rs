@@ -216,9 +216,16 @@ fn a_named_message_goes_on_behind_what_comes_between() {
             "{between}"
         );
     }
-    // A later message is the last one, whatever is still said of an earlier.
-    let later = turn(&[&first, &chunk(Some("m10"), "Done."), &second]);
+    // A later message is the last one. What is still said of an earlier may be a claim, and stands before.
+    let last = chunk(Some("m10"), "Done.");
+    let later = turn(&[&first, &last, &second]);
+    let both = " and second half\n\nDone.";
+    assert_eq!(later.final_message().as_deref(), Some(both));
+    let later = turn(&[&first, &second, &last]);
     assert_eq!(later.final_message().as_deref(), Some("Done."));
+    // A tool of another agent that it asked begins whenever that one likes.
+    let of_child = r#"{"sessionUpdate":"tool_call","_meta":{"claudeCode":{"parentToolUseId":"t1"}},"title":"ls"}"#;
+    assert_eq!(turn(&[&first, of_child, &second]).final_message(), whole);
     // Without names, a tool ends a message.
     let nameless = turn(&[&chunk(None, "I look."), tool, &warning]);
     assert_eq!(nameless.final_message().as_deref(), Some("A warning."));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::agent::adapter::{Event, line};
+use crate::agent::adapter::{Event, events};
 use crate::domain::profile::Stream;
 use crate::domain::spent::{Spent, Usage};
 use crate::domain::trouble::Trouble;
@@ -28,8 +28,12 @@ pub struct Account {
     begun: BTreeSet<String>,
     /// Whether something without a name was said after all that has one.
     after: bool,
+    /// What was still said of earlier messages with a name, since the last one began.
+    late: String,
     /// Final messages, where the program's end events hold them.
     results: Vec<String>,
+    /// Tools that began and did not end.
+    begun_tools: usize,
     ended_well: Option<bool>,
     fatal: Option<Told>,
     last_error: Option<Told>,
@@ -64,8 +68,10 @@ impl Account {
             named: None,
             begun: BTreeSet::new(),
             after: false,
+            late: String::new(),
             last_name: None,
             results: Vec::new(),
+            begun_tools: 0,
             ended_well: None,
             fatal: None,
             last_error: None,
@@ -76,10 +82,8 @@ impl Account {
     #[must_use]
     pub fn of(stream: Stream, output: &[u8]) -> Self {
         let mut account = Self::new(stream);
-        for text in String::from_utf8_lossy(output).lines() {
-            for event in line(stream, text) {
-                account.fold(event);
-            }
+        for event in events(stream, output) {
+            account.fold(event);
         }
         account
     }
@@ -110,16 +114,13 @@ impl Account {
                 text,
             } => self.say_of(name, &text),
             Event::Asked => {
-                self.message.clear();
-                self.closed = true;
-                self.named = None;
+                self.is_past();
                 self.last_name = None;
                 self.begun.clear();
-                self.after = false;
             }
             Event::Turn => self.ended_well = None,
-            Event::ToolStart { .. } => self.used_a_tool(true),
-            Event::ToolEnd { .. } => self.used_a_tool(false),
+            Event::ToolStart { by_another, .. } => self.begins_a_tool(by_another),
+            Event::ToolEnd { .. } => self.ends_a_tool(),
             Event::Denied { .. } => self.spent.denied += 1,
             Event::Used { usage, more } => {
                 self.usage = if more { self.usage.plus(usage) } else { usage };
@@ -159,23 +160,45 @@ impl Account {
         }
     }
 
-    /// Nothing that was said before a tool is the rest of what is said after it. With some programs it
-    /// is no answer either, should nothing follow; by the protocol the end of a tool may come late.
-    fn used_a_tool(&mut self, begins: bool) {
+    /// Nothing that was said so far is the answer, should nothing follow, or a part of one.
+    fn is_past(&mut self) {
+        self.message.clear();
         self.closed = true;
+        self.named = None;
+        self.after = false;
+        self.late.clear();
+    }
+
+    /// What was said before a tool is no answer: it did not know yet what the tool would tell. A tool of
+    /// another agent that this one asked may begin whenever that one likes.
+    fn begins_a_tool(&mut self, by_another: bool) {
+        self.begun_tools = self.begun_tools.saturating_add(1);
+        if !by_another {
+            self.is_past();
+        }
+    }
+
+    /// The end of a tool may come late, while the answer is said already; of some tools the end alone is
+    /// told.
+    fn ends_a_tool(&mut self) {
+        let was_told = self.begun_tools > 0;
+        self.begun_tools = self.begun_tools.saturating_sub(1);
         let is_past = match self.stream {
+            // It goes on only with what all tools told.
             Stream::Gemini => true,
-            Stream::Acp => begins,
+            // It tells of each tool when it begins.
+            Stream::Acp => false,
             Stream::Codex
             | Stream::Claude
             | Stream::Opencode
             | Stream::Copilot
             | Stream::Aider
-            | Stream::Text => false,
+            | Stream::Text => !was_told,
         };
         if is_past {
-            self.message.clear();
+            self.is_past();
         }
+        self.closed = true;
     }
 
     /// Takes in what the model said: the rest of the message that is being said, or a new one.
@@ -187,17 +210,19 @@ impl Account {
         self.message.push_str(text);
     }
 
-    /// The same of a message with a name: it goes on whatever came between its pieces. What is still
-    /// said of an earlier one is no part of the last.
+    /// The same of a message with a name: it goes on whatever came between its pieces, but for a tool.
+    /// What is still said of an earlier one is no part of the last, and may be a claim.
     fn say_of(&mut self, name: String, text: &str) {
         self.closed = true;
-        self.after = false;
         if self.begun.insert(name.clone()) {
             self.named = Some(String::new());
             self.last_name = Some(name);
+            self.late.clear();
         } else if self.last_name.as_ref() != Some(&name) {
+            self.late.push_str(text);
             return;
         }
+        self.after = false;
         self.named.get_or_insert_default().push_str(text);
     }
 
@@ -234,13 +259,16 @@ impl Account {
     #[must_use]
     pub fn final_message(&self) -> Option<String> {
         // Where messages have names, what has none before or within them is beside them: a warning. What
-        // is said after the last one stands before it: a warning does no harm there, and a second
-        // verdict is one.
-        let all = match (self.results.is_empty(), &self.named) {
-            (false, _) => self.results.join("\n\n"),
-            (true, Some(named)) if self.after => format!("{}\n\n{named}", self.message),
-            (true, Some(named)) => named.clone(),
-            (true, None) => self.message.clone(),
+        // is said after the last one began stands before it, and what is still said of an earlier one: a
+        // warning does no harm there, and a second verdict is one.
+        let all = if self.results.is_empty() {
+            let is_beside = self.after || self.named.is_none();
+            let beside = is_beside.then_some(&self.message);
+            let said = [beside, Some(&self.late), self.named.as_ref()];
+            let said = said.into_iter().flatten().filter(|said| !said.is_empty());
+            said.map(String::as_str).collect::<Vec<_>>().join("\n\n")
+        } else {
+            self.results.join("\n\n")
         };
         (!all.trim().is_empty()).then_some(all)
     }

@@ -15,12 +15,17 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
     if let Some(id) = text(value, "/session/id") {
         events.push(session(id, None));
     }
-    if let Some(answer) = text(value, "/permission/answer")
-        && !answer.starts_with("allow")
-    {
-        events.push(Event::Denied {
-            name: text_or_empty(value, "/permission/title"),
+    if let Some(answer) = text(value, "/permission/answer") {
+        let name = text_or_empty(value, "/permission/title");
+        // It may be the first that is told of the tool.
+        events.push(Event::ToolStart {
+            name: name.clone(),
+            detail: String::new(),
+            by_another: false,
         });
+        if !answer.starts_with("allow") {
+            events.push(Event::Denied { name });
+        }
     }
     if let Some(failed) = value.get("failed") {
         let trouble = failed.get("trouble").cloned().unwrap_or_default();
@@ -134,11 +139,8 @@ fn happened(update: &Value, events: &mut Vec<Event>) {
     match text_or_empty(update, "/sessionUpdate").as_str() {
         // An old turn that is told again, perhaps while the new one runs.
         "user_message_chunk" => events.push(Event::Asked),
-        // Of an agent that the agent asked: its message is no answer of this one's.
-        "agent_message_chunk"
-            if update
-                .pointer("/_meta/claudeCode/parentToolUseId")
-                .is_some_and(|parent| !parent.is_null()) => {}
+        // Its message is no answer of this one's.
+        "agent_message_chunk" if is_of_another(update) => {}
         "agent_message_chunk" => {
             if let Some(said) = text(update, "/content/text") {
                 events.push(Event::Piece {
@@ -154,6 +156,7 @@ fn happened(update: &Value, events: &mut Vec<Event>) {
             events.push(Event::ToolStart {
                 name: text_or_empty(update, "/title"),
                 detail: detail.unwrap_or_default(),
+                by_another: is_of_another(update),
             });
         }
         "tool_call_update" => match text_or_empty(update, "/status").as_str() {
@@ -172,6 +175,12 @@ fn happened(update: &Value, events: &mut Vec<Event>) {
         "session_info_update" => codex(update, events),
         _ => {}
     }
+}
+
+/// Whether an agent says or does it that the agent asked.
+fn is_of_another(update: &Value) -> bool {
+    let parent = update.pointer("/_meta/claudeCode/parentToolUseId");
+    parent.is_some_and(|parent| !parent.is_null())
 }
 
 /// What codex-acp tells beside the protocol: a turn that gave up ends as if it were done, with the

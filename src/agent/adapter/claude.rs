@@ -92,6 +92,7 @@ fn assistant(value: &Value, events: &mut Vec<Event>) {
                 events.push(Event::ToolStart {
                     name: text_or_empty(block, "/name"),
                     detail: detail.unwrap_or_default(),
+                    by_another: of_another,
                 });
             }
             _ => {}

@@ -22,7 +22,11 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
         "turn.started" => events.push(Event::Turn),
         "item.started" => {
             if let Some((name, detail)) = tool(value) {
-                events.push(Event::ToolStart { name, detail });
+                events.push(Event::ToolStart {
+                    name,
+                    detail,
+                    by_another: false,
+                });
             }
         }
         "item.completed" => item(value, events),

@@ -26,6 +26,7 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
             events.push(Event::ToolStart {
                 name: text_or_empty(value, "/data/toolName"),
                 detail: detail.unwrap_or_default(),
+                by_another: false,
             });
         }
         "tool.execution_complete" => {

@@ -33,6 +33,7 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
             events.push(Event::ToolStart {
                 name: text_or_empty(value, "/tool_name"),
                 detail: detail.unwrap_or_default(),
+                by_another: false,
             });
         }
         "tool_result" => {

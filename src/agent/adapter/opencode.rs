@@ -79,6 +79,7 @@ fn tool(value: &Value, events: &mut Vec<Event>) {
     events.push(Event::ToolStart {
         name: name.clone(),
         detail: detail.unwrap_or_default(),
+        by_another: false,
     });
     let failed = text_or_empty(value, "/part/state/status") != "completed";
     let error = text_or_empty(value, "/part/state/error");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use run_loop::agent::activity;
 use run_loop::agent::adapter::account::Account;
-use run_loop::agent::adapter::{Event, line, outcome, reset};
+use run_loop::agent::adapter::{self, Event, outcome, reset};
 use run_loop::agent::redact::Secrets;
 use run_loop::config::profiles;
 use run_loop::domain::job::Ended;
@@ -87,7 +87,7 @@ fn read(profile: &Profile, printed: &[u8]) {
     let stream = profile.stream;
     let account = Account::of(stream, printed);
     let text = String::from_utf8_lossy(printed);
-    let events: Vec<Event> = text.lines().flat_map(|text| line(stream, text)).collect();
+    let events: Vec<Event> = adapter::events(stream, printed).collect();
     let mut again = Account::new(stream);
     events.iter().for_each(|event| again.fold(event.clone()));
     let all = |of: &Account| (of.is_done(), of.final_message(), of.spent(), of.error().cloned());
