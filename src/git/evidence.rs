@@ -77,23 +77,32 @@ pub fn make(
     receipt_seed: &str,
     folder: &Path,
 ) -> Result<Evidence, Failure> {
-    let pair = Pair {
-        old: pin.base_content_tree.clone(),
-        new: pin.identity.content_tree.clone(),
+    let make = || {
+        let pair = Pair {
+            old: pin.base_content_tree.clone(),
+            new: pin.identity.content_tree.clone(),
+        };
+        let apart = apart(git, store, &pair)?;
+        made(&differ(git, &apart), pair, review, receipt_seed, folder)
     };
-    let made = apart(git, store, &pair).and_then(|apart| {
-        let differ = differ(git, &apart);
-        made(&differ, pair, review, receipt_seed, folder)
-    });
-    made.map_err(|error| {
-        let mut message = format!("the evidence could not be made: {error}");
-        let mut source = std::error::Error::source(&error);
-        while let Some(cause) = source {
-            message = format!("{message}: {cause}");
-            source = cause.source();
+    match make() {
+        // What the store holds damaged may be here a second time.
+        Err(error @ Error::Git(_)) => {
+            store.mended(failed(&error))?;
+            make().map_err(|error| failed(&error))
         }
-        Failure::new(Code::EvidenceFailed, message)
-    })
+        made => made.map_err(|error| failed(&error)),
+    }
+}
+
+fn failed(error: &Error) -> Failure {
+    let mut message = format!("the evidence could not be made: {error}");
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    Failure::new(Code::EvidenceFailed, message)
 }
 
 /// What changed from one content tree to another, as far as reviewers may be shown it; `scratch` is

@@ -19,12 +19,16 @@ pub(crate) enum ObjectId {
 impl ObjectId {
     /// That of an object of this kind (git's name for it) and length.
     pub(crate) fn new(format: ObjectFormat, kind: &str, length: u64) -> Self {
-        let mut id = match format {
-            ObjectFormat::Sha1 => Self::Sha1(sha1::Sha1::default()),
-            ObjectFormat::Sha256 => Self::Sha256(sha2::Sha256::default()),
-        };
+        let mut id = Self::sum(format);
         id.update(format!("{kind} {length}\0").as_bytes());
         id
+    }
+    /// The sum of bytes that are no object: what closes git's own files.
+    pub(crate) fn sum(format: ObjectFormat) -> Self {
+        match format {
+            ObjectFormat::Sha1 => Self::Sha1(sha1::Sha1::default()),
+            ObjectFormat::Sha256 => Self::Sha256(sha2::Sha256::default()),
+        }
     }
     /// That of a whole object.
     pub(crate) fn of(format: ObjectFormat, kind: &str, bytes: &[u8]) -> RawId {

@@ -140,9 +140,18 @@ impl ReviewTrees {
             base_name,
             common_dir: &self.common_dir,
         };
-        self.opened(slot, tree, &view).map_err(|error| {
+        let failure = |error: &Error| {
             let message = format!("the review tree of {slot} could not be opened: {error}");
             Failure::new(Code::ReviewTreeFailed, message)
+        };
+        self.opened(slot, tree, &view).or_else(|error| match error {
+            // What the store holds damaged may be here a second time.
+            Error::Git(_) => {
+                self.store.mended(failure(&error))?;
+                self.opened(slot, tree, &view)
+                    .map_err(|error| failure(&error))
+            }
+            Error::Io(_) | Error::Doubt(_) => Err(failure(&error)),
         })
     }
 

@@ -52,9 +52,7 @@ pub fn pin(
     };
     let held = match pinning.hold(&name) {
         // Objects that lie damaged in the store keep git from writing them: once more without them.
-        Err(failure) => store
-            .mended(git, failure)
-            .and_then(|()| pinning.hold(&name)),
+        Err(failure) => store.mended(failure).and_then(|()| pinning.hold(&name)),
         held => held,
     };
     let mut pin = held.map_err(|failure| later(failure, round))?;

@@ -4,13 +4,15 @@
 //! `objects/info/alternates`. Runs hold a shared lock on it; cleanup takes the exclusive one.
 //!
 //! Layout, under `<cache root>/stores/`: `<key>/` the bare repository, `<key>.lock` the runs'
-//! lock, `<key>.build` held while it is checked or made, `<key>.damaged-<n>` what was set aside.
+//! lock, `<key>.build` held while it is checked, made or mended, `<key>.damaged-<n>` what was set aside
+//! of it: damaged packs, or all of it.
 //! Temporary indexes lie in `<key>/run-loop-tmp/`, the names of held packs in
 //! `<key>/run-loop-packs/`, what git-lfs keeps in `<key>/run-loop-lfs/`; `<key>/run-loop-damaged` says
 //! that a run found a damaged pack. The lock's own time says when a store was opened last.
 
 mod mend;
 mod needed;
+mod packs;
 mod place;
 mod plan;
 mod promised;
@@ -33,7 +35,7 @@ use crate::domain::oid::Oid;
 use crate::git::alternates;
 use crate::git::error::path_shown;
 use crate::git::program::Git;
-use crate::git::repository::Repository;
+use crate::git::repository::{ObjectFormat, Repository};
 use crate::git::store::needed::Runs;
 use crate::git::store::place::{lock_file, own_folder, put, set_aside, unusable};
 use crate::git::store::plan::{Plan, State};
@@ -44,6 +46,7 @@ use crate::lock::{Locked, Sharing};
 #[derive(Debug, Clone)]
 pub struct ReviewStore {
     git_dir: PathBuf,
+    format: ObjectFormat,
     promisor: bool,
     _lock: Arc<Locked<File>>,
 }
@@ -82,37 +85,38 @@ impl ReviewStore {
         lock.write_all_at(b"\n", 0)
             .map_err(|error| unusable(&stores, error))?;
         let plan = Plan::of(git, repo)?;
-        match plan.examine(git, &git_dir)? {
-            State::Sound => tidy_alone(git, repo, &git_dir, &lock, budget),
-            State::Missing => plan.build(&git_dir)?,
-            State::Damaged(what) => {
-                // Given back before it is shared below; nobody takes it meanwhile without `building`.
-                let alone = Locked::attempt(&lock, Sharing::Exclusive)
-                    .map_err(|error| unusable(&git_dir, error))?;
-                if alone.is_none() {
-                    let message = format!(
-                        "the review store {} is damaged ({what}) and in use by another run",
-                        path_shown(&git_dir)
-                    );
-                    return Err(
-                        Failure::new(Code::StateUnwritable, message).next(["run-loop", "status"])
-                    );
-                }
-                set_aside(&git_dir)?;
-                plan.build(&git_dir)?;
+        let damage = match plan.examine(git, &git_dir)? {
+            State::Sound => {
+                tidy_alone(git, repo, &git_dir, &lock, budget);
+                None
             }
+            State::Missing => {
+                plan.build(&git_dir)?;
+                None
+            }
+            State::Doubtful(what) => {
+                let _alone = alone(&git_dir, &lock, &what)?;
+                plan.mend(git, repo, &git_dir)?
+            }
+            State::Damaged(what) => Some(what),
+        };
+        if let Some(what) = damage {
+            let _alone = alone(&git_dir, &lock, &what)?;
+            set_aside(&git_dir)?;
+            plan.build(&git_dir)?;
         }
         let lock =
             Locked::wait(lock, Sharing::Shared).map_err(|error| unusable(&git_dir, error))?;
         tidy_others(&stores, &key, lock.file(), budget);
         let store = Self {
             git_dir,
+            format: repo.object_format,
             promisor: plan.promisor,
             _lock: Arc::new(lock),
         };
         store.refresh(repo)?;
         if let Some(what) = plan.complaint(git, &store.git_dir)? {
-            // Set aside or new, it still complains: the user's own objects are what is damaged.
+            // Mended or new, it still complains: the user's own objects are what is damaged.
             let message = format!("git cannot read the repository's objects: {what}");
             return Err(Failure::new(Code::GitFailed, message).next([
                 "git".to_owned(),
@@ -204,6 +208,20 @@ impl ReviewStore {
     pub fn refresh(&self, repo: &Repository) -> Result<(), Failure> {
         refresh(&self.git_dir, repo).map_err(|error| unusable(&self.git_dir, error))
     }
+}
+
+/// A damaged store for ourselves. It is given back before it is shared; nobody takes it meanwhile without the
+/// lock on what is checked or made.
+fn alone<'a>(git_dir: &Path, lock: &'a File, what: &str) -> Result<Locked<&'a File>, Failure> {
+    let alone =
+        Locked::attempt(lock, Sharing::Exclusive).map_err(|error| unusable(git_dir, error))?;
+    alone.ok_or_else(|| {
+        let message = format!(
+            "the review store {} is damaged ({what}) and in use by another run",
+            path_shown(git_dir)
+        );
+        Failure::new(Code::StateUnwritable, message).next(["run-loop", "status"])
+    })
 }
 
 /// Tidies a store where no run holds it. It is never more than untidy when that fails.

@@ -120,14 +120,10 @@ fn a_store_that_is_not_ours_is_refused() {
 fn a_damaged_store_is_set_aside_and_made_anew() {
     let repo = Repo::new();
     let found = discover(repo.root());
-    let damage: [fn(&Path); 4] = [
+    let damage: [fn(&Path); 3] = [
         |dir| std::fs::write(dir.join("config"), "[core]\n\tbare = false\n").unwrap(),
         |dir| std::fs::remove_dir_all(dir.join("objects/pack")).unwrap(),
         |dir| std::fs::remove_file(dir.join("HEAD")).unwrap(),
-        |dir| {
-            std::fs::write(dir.join("objects/pack/pack-1.pack"), "no pack").unwrap();
-            std::fs::write(dir.join("objects/pack/pack-1.idx"), "no index").unwrap();
-        },
     ];
     for (number, damage) in damage.into_iter().enumerate() {
         let dir = store(&repo, &found).git_dir().to_owned();
@@ -143,6 +139,33 @@ fn a_damaged_store_is_set_aside_and_made_anew() {
         aside.push(format!(".damaged-{}", number + 1));
         assert!(Path::new(&aside).is_dir(), "set aside, not deleted");
     }
+}
+
+/// What the repository says of its remotes is the store's too, and nothing that it holds goes for that.
+#[test]
+fn the_settings_of_promisors_follow() {
+    let repo = Repo::new();
+    let found = discover(repo.root());
+    let dir = store(&repo, &found).git_dir().to_owned();
+    let held = repo::git(
+        &dir,
+        &[
+            "commit-tree",
+            "-m",
+            "held",
+            &repo.git(&["rev-parse", "HEAD^{tree}"]),
+        ],
+    );
+    let urls = ["file:///nonexistent/one", "file:///nonexistent/two"];
+    for url in urls {
+        repo.git(&["config", "remote.away.url", url]);
+        repo.git(&["config", "remote.away.promisor", "true"]);
+        assert!(store(&repo, &found).is_promisor());
+        assert_eq!(repo::git(&dir, &["config", "remote.away.url"]), url);
+    }
+    repo.git(&["config", "remote.away.promisor", "false"]);
+    assert!(!store(&repo, &found).is_promisor());
+    assert_eq!(repo::git(&dir, &["cat-file", "-t", &held]), "commit");
 }
 
 #[test]

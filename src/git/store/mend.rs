@@ -2,23 +2,22 @@
 //! writes nothing that lies there already, whatever it holds.
 //!
 //! Looked for only when something failed. What lies loose is removed, to be written anew; a store with a
-//! damaged pack is marked, and the next run that opens it sets it aside.
+//! damaged pack is marked, and the next run that opens it sets that pack aside (`packs`).
 
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::ReviewStore;
-use super::place::put;
+use super::place::{lock_file, put};
+use super::{ReviewStore, packs};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::oid::Oid;
-use crate::git::Git;
-use crate::git::error::{Error, path_shown};
+use crate::git::error::path_shown;
 use crate::git::object_id::{ObjectId, raw};
-use crate::git::program::finish;
 use crate::git::repository::ObjectFormat;
+use crate::lock::{Locked, Sharing};
 
 /// The file that says that a store is damaged.
 pub(super) const MARK: &str = "run-loop-damaged";
@@ -31,27 +30,15 @@ impl ReviewStore {
     ///
     /// # Errors
     /// The failure, with what is known of it, where a pack is what is damaged.
-    pub(crate) fn mended(&self, git: &Git, failure: Failure) -> Result<(), Failure> {
-        let by_git = [Code::GitFailed, Code::SnapshotRefused, Code::SourceNotQuiet];
-        if !by_git.contains(&failure.code) {
+    pub(crate) fn mended(&self, failure: Failure) -> Result<(), Failure> {
+        if tells_of_the_source(failure.code) {
             return Err(failure);
         }
-        let looked = self
-            .without_damaged()
-            .map_err(Error::Io)
-            .and_then(|removed| {
-                let pack = if removed == 0 {
-                    self.damaged_pack(git)?
-                } else {
-                    None
-                };
-                Ok((removed, pack))
-            });
-        match looked {
+        match self.looked_through() {
             Ok((0, None)) => Err(failure),
             Ok((0, Some(pack))) => {
                 let message = format!(
-                    "{}; in the review store {} is damaged, and the next run makes the store anew",
+                    "{}; in the review store {} is damaged, and the next run sets it aside",
                     failure.message,
                     path_shown(&pack)
                 );
@@ -67,6 +54,21 @@ impl ReviewStore {
                 Err(failure)
             }
         }
+    }
+
+    /// How many loose objects were damaged, and are gone; where there are none, a pack that is.
+    fn looked_through(&self) -> io::Result<(usize, Option<PathBuf>)> {
+        let lock = self.git_dir().with_extension("build");
+        let lock = lock_file(&lock).map_err(|failure| io::Error::other(failure.message))?;
+        // Two runs may look at once: the second must not remove what the first wrote anew.
+        let _alone = Locked::wait(lock, Sharing::Exclusive)?;
+        let removed = self.without_damaged()?;
+        let pack = if removed == 0 {
+            self.damaged_pack()?
+        } else {
+            None
+        };
+        Ok((removed, pack))
     }
 
     /// Removes the loose objects that are damaged, and counts them.
@@ -96,26 +98,33 @@ impl ReviewStore {
     }
 
     /// A pack that is damaged; the store is marked then.
-    fn damaged_pack(&self, git: &Git) -> Result<Option<PathBuf>, Error> {
-        for file in fs_err::read_dir(self.objects().join("pack"))? {
-            let index = file?.path();
-            if index.extension().is_none_or(|kind| kind != "idx") {
-                continue;
-            }
-            let command = git.on(self.git_dir()).arg("verify-pack").arg(&index);
-            match finish(&command) {
-                Ok(_) => {}
-                Err(Error::Failed { .. } | Error::Complained { .. }) => {
-                    let pack = index.with_extension("pack");
-                    let text = format!("{} is damaged\n", path_shown(&pack));
-                    put(&self.git_dir().join(MARK), Some(text.as_bytes()))?;
-                    return Ok(Some(pack));
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(None)
+    fn damaged_pack(&self) -> io::Result<Option<PathBuf>> {
+        let found = packs::damaged(&self.objects().join("pack"), self.format)?;
+        let Some(damaged) = found.into_iter().next() else {
+            return Ok(None);
+        };
+        let text = format!("{} is damaged\n", path_shown(&damaged.path));
+        put(&self.git_dir().join(MARK), Some(text.as_bytes()))?;
+        Ok(Some(damaged.path))
     }
+}
+
+/// Whether a failure tells what the source or its base is like, so that no object is at fault.
+fn tells_of_the_source(code: Code) -> bool {
+    [
+        Code::NestedRepository,
+        Code::DirtySubmodule,
+        Code::UnreadableFile,
+        Code::FilterNotAllowed,
+        Code::OperationInProgress,
+        Code::UnbornBranch,
+        Code::BaseUnknown,
+        Code::BaseNotAncestor,
+        Code::NoCommonHistory,
+        Code::SourceMoved,
+        Code::BaseMoved,
+    ]
+    .contains(&code)
 }
 
 /// Whether a file holds the object that it is named by, whole.

@@ -95,16 +95,26 @@ pub(super) fn lock_file(path: &Path) -> Result<File, Failure> {
 
 /// Gives a damaged store another name.
 pub(super) fn set_aside(git_dir: &Path) -> Result<PathBuf, Failure> {
+    let moved = || {
+        let target = free_name(git_dir)?;
+        fs_err::rename(git_dir, &target)?;
+        Ok(target)
+    };
+    moved().map_err(|error: std::io::Error| unusable(git_dir, error))
+}
+
+/// A name that nothing has, for what is set aside of a store.
+pub(super) fn free_name(git_dir: &Path) -> std::io::Result<PathBuf> {
     let mut number = 1_u32;
     loop {
         let mut name = git_dir.as_os_str().to_owned();
         name.push(format!(".damaged-{number}"));
         let target = PathBuf::from(name);
-        if fs_err::symlink_metadata(&target).is_err() {
-            fs_err::rename(git_dir, &target).map_err(|error| unusable(git_dir, error))?;
-            return Ok(target);
+        match fs_err::symlink_metadata(&target) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(target),
+            Err(error) => return Err(error),
+            Ok(_) => number += 1,
         }
-        number += 1;
     }
 }
 

@@ -6,7 +6,8 @@ use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use super::mend::MARK;
-use super::place::{check_ours, unusable};
+use super::place::{check_ours, put, unusable};
+use super::{packs, refresh};
 use crate::domain::failure::Failure;
 use crate::git::config::GitConfig;
 use crate::git::error::{Error, shown};
@@ -18,6 +19,9 @@ use crate::git::repository::{ObjectFormat, Repository};
 pub(super) enum State {
     Sound,
     Missing,
+    /// Git complains, or a run found something: packs may be damaged.
+    Doubtful(String),
+    /// It is not what was made.
     Damaged(String),
 }
 
@@ -75,7 +79,7 @@ impl Plan {
             Err(error) => return Err(unusable(git_dir, error)),
         }
         match fs_err::read(git_dir.join(MARK)) {
-            Ok(text) => return Ok(State::Damaged(shown(&text))),
+            Ok(text) => return Ok(State::Doubtful(shown(&text))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(unusable(git_dir, error)),
         }
@@ -92,15 +96,42 @@ impl Plan {
         if let Some(name) = folders.iter().find(|name| !is_folder(name)) {
             return Ok(State::Damaged(format!("no folder {name}")));
         }
-        for (name, bytes) in [("HEAD", HEAD), ("config", self.config.as_slice())] {
-            if !fs_err::read(git_dir.join(name)).is_ok_and(|found| found == bytes) {
-                return Ok(State::Damaged(format!("its {name} is not as it was made")));
-            }
+        if !fs_err::read(git_dir.join("HEAD")).is_ok_and(|found| found == HEAD) {
+            return Ok(State::Damaged("its HEAD is not as it was made".to_owned()));
         }
+        let config = git_dir.join("config");
+        let found = fs_err::read(&config).unwrap_or_default();
+        if !is_of(&found, self.format) {
+            return Ok(State::Damaged(
+                "its config is not as it was made".to_owned(),
+            ));
+        }
+        // What the repository says of its remotes changes, and no object of the store goes with it.
+        put(&config, Some(&self.config)).map_err(|error| unusable(&config, error))?;
         Ok(match self.complaint(git, git_dir)? {
             None => State::Sound,
-            Some(what) => State::Damaged(what),
+            Some(what) => State::Doubtful(what),
         })
+    }
+
+    /// Sets aside the packs of a store that are damaged, and says what else is damaged of it. The caller
+    /// holds the store alone.
+    pub(super) fn mend(
+        &self,
+        git: &Git,
+        repo: &Repository,
+        git_dir: &Path,
+    ) -> Result<Option<String>, Failure> {
+        // It may borrow from where nothing is any more.
+        refresh(git_dir, repo).map_err(|error| unusable(git_dir, error))?;
+        packs::set_aside(git, git_dir, self.format)?;
+        put(&git_dir.join(MARK), None).map_err(|error| unusable(git_dir, error))?;
+        let what = self.complaint(git, git_dir)?;
+        if what.is_some() && self.complaint(git, &repo.common_dir)?.is_some() {
+            // What the user's own objects are damaged by is no reason to give up ours.
+            return Ok(None);
+        }
+        Ok(what)
     }
 
     /// What git says when it looks for an object that exists nowhere, and so opens every pack.
@@ -164,6 +195,14 @@ impl Plan {
         };
         work().map_err(|error| unusable(git_dir, error))
     }
+}
+
+/// Whether a configuration of ours is one for this format of objects.
+fn is_of(config: &[u8], format: ObjectFormat) -> bool {
+    let text = String::from_utf8_lossy(config);
+    let is_sha256 = text.lines().any(|line| line == "\tobjectformat = sha256");
+    text.starts_with("[core]\n\trepositoryformatversion = ")
+        && is_sha256 == (format == ObjectFormat::Sha256)
 }
 
 const HEAD: &[u8] = b"ref: refs/heads/none\n";
