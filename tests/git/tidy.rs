@@ -1,5 +1,6 @@
 //! Tidying the store: what a run may go on with stays, whatever the budget (issue 3, point 2).
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,12 +11,12 @@ use run_loop::domain::failure::Failure;
 use run_loop::domain::id::LoopId;
 use run_loop::domain::oid::Oid;
 use run_loop::domain::time::{Stamp, Timestamp};
-use run_loop::git::ReviewStore;
 use run_loop::git::store::Budget;
+use run_loop::git::{Git, GitEnvironment, ReviewStore};
 use run_loop::store::{Journal, StateFolder};
 
 use crate::support::repo::{self, Repo};
-use crate::support::source::{Source, discover, git};
+use crate::support::source::{Source, discover, environment, git};
 
 /// How a run stands when its engine is gone.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -193,4 +194,100 @@ fn a_store_with_a_run_that_may_go_on_outlives_every_budget() {
     std::fs::remove_file(cache.join("stores/tidied")).unwrap();
     drop(tidied(&other, &cache));
     assert!(!store.exists(), "nobody needs it");
+}
+
+/// Its repository may lie on a disk that is not mounted today, or the store not say whose it is: then nobody
+/// knows that no run goes on with it. Not for ever.
+#[test]
+fn a_store_whose_repository_is_not_there_is_kept_for_a_while() {
+    let (repo, other) = (Repo::new(), Repo::new());
+    let cache = repo.beside("cache");
+    let parked = pinned(&repo, 1, Run::Parked);
+    let store = ReviewStore::find(&discover(repo.root()), &cache).unwrap();
+    let tidied_after = |idle: Duration| {
+        drop(std::fs::remove_file(cache.join("stores/tidied")));
+        let budget = Budget {
+            rounds: 1,
+            bytes: 1,
+            idle,
+        };
+        let other = discover(other.root());
+        drop(ReviewStore::open_within(&git(), &other, &cache, &budget).unwrap());
+    };
+    let month = Duration::from_hours(30 * 24);
+    let away = repo.beside("away");
+    std::fs::rename(repo.root(), &away).unwrap();
+    tidied_after(month);
+    std::fs::rename(&away, repo.root()).unwrap();
+    assert!(store.is_dir(), "its run can be resumed");
+    std::fs::remove_file(store.join("objects/info/alternates")).unwrap();
+    tidied_after(month);
+    let opened = ReviewStore::open(&git(), &discover(repo.root()), &cache).unwrap();
+    assert!(is_held(&opened, &parked), "it was opened again");
+    drop(opened);
+    std::fs::rename(repo.root(), &away).unwrap();
+    tidied_after(Duration::ZERO);
+    assert!(!store.exists());
+}
+
+/// Whose a store is stands in what it borrows: no moment may come at which that is not there.
+#[test]
+fn what_a_store_borrows_stays_while_it_is_tidied() {
+    let repo = Repo::new();
+    let cache = repo.beside("cache");
+    let parked = pinned(&repo, 1, Run::Parked);
+    let found = discover(repo.root());
+    let store = ReviewStore::find(&found, &cache).unwrap();
+    let loose = || {
+        let folders = std::fs::read_dir(store.join("objects")).unwrap();
+        let folders = folders.map(|entry| entry.unwrap().path());
+        let folders = folders.filter(|path| path.file_name().unwrap().len() == 2);
+        folders
+            .map(|folder| std::fs::read_dir(folder).unwrap().count())
+            .sum::<usize>()
+    };
+    assert!(loose() > 0);
+    let (program, missed) = (repo.beside("git"), repo.beside("missed"));
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = --version ] || [ -e '{}' ] || echo \"$*\" >>'{}'\nexec '{}' \"$@\"\n",
+        store.join("objects/info/alternates").display(),
+        missed.display(),
+        repo::git_program().display()
+    );
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let watched = Git::find_in(&GitEnvironment {
+        program: Some(program),
+        ..environment()
+    });
+    let opened = ReviewStore::open(&watched.unwrap(), &found, &cache).unwrap();
+    assert_eq!(loose(), 0, "what is packed is not kept twice");
+    assert!(
+        !missed.exists(),
+        "{}",
+        std::fs::read_to_string(missed).unwrap()
+    );
+    assert!(is_held(&opened, &parked));
+}
+
+/// A damaged pack is no second copy.
+#[test]
+fn loose_objects_do_not_go_for_a_damaged_pack() {
+    let repo = Repo::new();
+    let cache = repo.beside("cache");
+    let parked = pinned(&repo, 1, Run::Parked);
+    let found = discover(repo.root());
+    let store = ReviewStore::find(&found, &cache).unwrap();
+    let packs = std::fs::read_dir(store.join("objects/pack")).unwrap();
+    let packs = packs.map(|entry| entry.unwrap().path());
+    for pack in packs.filter(|path| path.extension().is_some_and(|kind| kind == "pack")) {
+        let mut bytes = std::fs::read(&pack).unwrap();
+        let last = bytes.len() - 25;
+        bytes[last] ^= 0xff;
+        std::fs::remove_file(&pack).unwrap();
+        std::fs::write(&pack, bytes).unwrap();
+    }
+    let opened = ReviewStore::open(&git(), &found, &cache).unwrap();
+    std::fs::remove_dir_all(store.join("objects/pack")).unwrap();
+    assert!(is_held(&opened, &parked));
 }

@@ -66,11 +66,49 @@ fn may_go_on(state: &StateFolder, run: LoopId) -> bool {
     }
 }
 
-/// The common directory of the repository that a store borrows from first, if the store is its:
-/// one that was moved or removed opens another store, and no run of it comes back to this one.
-pub(super) fn repository_of(store: &Path, its_key: &str) -> Option<PathBuf> {
-    let text = fs_err::read(store.join("objects/info/alternates")).ok()?;
-    let objects = path_of(text.split(|byte| *byte == b'\n').next()?);
-    let common_dir = objects.parent().filter(|path| path.is_absolute())?;
-    (key(common_dir).ok()? == its_key).then(|| common_dir.to_owned())
+/// Whose a store is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// That of the repository with this common directory.
+    Repository(PathBuf),
+    /// Nobody's any more: where its repository was lies another one. A repository that was moved opens
+    /// another store, and no run of it comes back to this one.
+    Nobody,
+    /// Not known: its repository is not there, as one on a disk that is not mounted, or the store does not
+    /// say where that is.
+    Unknown,
+}
+
+impl Owner {
+    /// Asks the first folder that a store borrows from; the store is the one with this key.
+    pub(super) fn of(store: &Path, its_key: &str) -> io::Result<Self> {
+        let Some(text) = there(fs_err::read(store.join("objects/info/alternates")))? else {
+            return Ok(Self::Unknown);
+        };
+        let objects = path_of(text.split(|byte| *byte == b'\n').next().unwrap_or_default());
+        let Some(common_dir) = objects.parent().filter(|path| path.is_absolute()) else {
+            return Ok(Self::Unknown);
+        };
+        Ok(match there(key(common_dir))? {
+            None => Self::Unknown,
+            Some(key) if key == its_key => Self::Repository(common_dir.to_owned()),
+            Some(_) => Self::Nobody,
+        })
+    }
+}
+
+/// What was found; `None` where nothing is.
+fn there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }

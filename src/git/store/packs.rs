@@ -40,15 +40,10 @@ pub(super) fn damaged(folder: &Path, format: ObjectFormat) -> io::Result<Vec<Dam
             continue;
         };
         let pack = index.with_extension("pack");
-        let Some(packed) = Summed::read(&pack, format)? else {
+        if !fs_err::exists(&pack)? {
             continue;
-        };
-        let is_whole = packed.is_right
-            && packed.start == *b"PACK"
-            && Summed::read(&index, format)?
-                // It says which pack it is of.
-                .is_none_or(|index| index.is_right && index.before == packed.sum);
-        if !is_whole {
+        }
+        if !is_whole(&index, format)? {
             found.push(Damaged {
                 path: pack,
                 name: Some(name.to_owned()),
@@ -64,6 +59,18 @@ pub(super) fn damaged(folder: &Path, format: ObjectFormat) -> io::Result<Vec<Dam
         }
     }
     Ok(found)
+}
+
+/// Whether an index and its pack are what was written.
+pub(super) fn is_whole(index: &Path, format: ObjectFormat) -> io::Result<bool> {
+    let Some(packed) = Summed::read(&index.with_extension("pack"), format)? else {
+        return Ok(false);
+    };
+    let Some(index) = Summed::read(index, format)? else {
+        return Ok(false);
+    };
+    // It says which pack it is of.
+    Ok(packed.is_right && packed.start == *b"PACK" && index.is_right && index.before == packed.sum)
 }
 
 /// A file that ends with the sum of what stands before.

@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime};
 use crate::lock::{Locked, Sharing};
 
 use self::beside::Beside;
-use super::needed::{Runs, repository_of};
+use super::needed::{Owner, Runs};
 use crate::domain::id::LoopId;
 use crate::git::Git;
 
@@ -192,7 +192,7 @@ fn name_of_pack(path: &Path) -> Option<&str> {
 
 /// Removes whole stores: those that were set aside or not used for long, and the least recently
 /// used ones while all together are beyond the budget. A store that a run holds or may go on with
-/// stays, as does `but`. Failing to remove one is no failure of the run that asks.
+/// stays, as does `but`, and one of which that is not known while it is not old. Failing to remove one is no failure of the run that asks.
 pub(super) fn stores(stores: &Path, but: &str, budget: &Budget, now: SystemTime) -> io::Result<()> {
     let mut found = Vec::new();
     for path in entries(stores)? {
@@ -214,9 +214,10 @@ pub(super) fn stores(stores: &Path, but: &str, budget: &Budget, now: SystemTime)
     let mut bytes = 0;
     for (used, size, path) in found {
         bytes += size;
-        if bytes > budget.bytes || is_older(used, budget.idle, now) {
+        let is_old = is_older(used, budget.idle, now);
+        if bytes > budget.bytes || is_old {
             // One that cannot be judged or removed holds up no other.
-            if let Err(error) = remove_store(&path) {
+            if let Err(error) = remove_store(&path, is_old) {
                 let path = path.display();
                 tracing::warn!(%path, %error, "a review store could not be removed");
             }
@@ -225,17 +226,22 @@ pub(super) fn stores(stores: &Path, but: &str, budget: &Budget, now: SystemTime)
     Ok(())
 }
 
-/// Whether a run may go on with a store. None can with one that was set aside.
-fn is_needed(store: &Path) -> io::Result<bool> {
+/// Whether a run may go on with a store, as far as that is known; where it is not, one that is old is given
+/// up at last. None can with one that was set aside.
+fn is_needed(store: &Path, is_old: bool) -> io::Result<bool> {
+    if store.extension().is_some() {
+        return Ok(false);
+    }
     let key = store.file_name().and_then(OsStr::to_str);
-    match key.and_then(|key| repository_of(store, key)) {
-        Some(common_dir) => Runs::of(&common_dir)?.any_may_go_on(),
-        None => Ok(false),
+    match Owner::of(store, key.unwrap_or_default())? {
+        Owner::Repository(common_dir) => Runs::of(&common_dir)?.any_may_go_on(),
+        Owner::Nobody => Ok(false),
+        Owner::Unknown => Ok(!is_old),
     }
 }
 
 /// Removes a store unless somebody has it open, or may go on with it.
-fn remove_store(path: &Path) -> io::Result<()> {
+fn remove_store(path: &Path, is_old: bool) -> io::Result<()> {
     let mut locks = Vec::new();
     // What was set aside is in nobody's use.
     let kinds: &[&str] = if path.extension().is_none() {
@@ -254,7 +260,7 @@ fn remove_store(path: &Path) -> io::Result<()> {
             None => return Ok(()),
         }
     }
-    if is_needed(path)? {
+    if is_needed(path, is_old)? {
         return Ok(());
     }
     fs_err::remove_dir_all(path)

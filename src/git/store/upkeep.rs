@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::needed::repository_of;
+use super::needed::Owner;
 use super::place::{check_ours, lock_file, set_aside};
 use crate::domain::failure::Failure;
 use crate::git::review_tree::folder::{Folder, is_folder};
@@ -124,7 +124,10 @@ impl Upkeep {
 
     /// The repository that a store borrows from first, if its key is the store's.
     fn common_dir(&self, store: &StoreFolder) -> Option<PathBuf> {
-        repository_of(&self.path.join(&store.name), store.key())
+        match Owner::of(&self.path.join(&store.name), store.key()) {
+            Ok(Owner::Repository(common_dir)) => Some(common_dir),
+            Ok(Owner::Nobody | Owner::Unknown) | Err(_) => None,
+        }
     }
 
     /// Keeps every run off a store; `None` while one uses it, or makes it.

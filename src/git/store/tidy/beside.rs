@@ -2,15 +2,18 @@
 //! git-lfs, and what is temporary.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::{Budget, entries, gone, is_older, name_of_pack, size_of};
+use crate::domain::oid::Oid;
 use crate::git::Git;
 use crate::git::program::finish;
+use crate::git::repository::ObjectFormat;
 use crate::git::store::needed::Runs;
+use crate::git::store::packs;
 
 /// Keeping it within what the packs leave of the budget.
 ///
@@ -71,15 +74,40 @@ impl Beside<'_> {
     }
 
     /// Removes loose objects that a pack of the store holds too.
+    ///
+    /// `git prune-packed` would believe every pack, also those of the user's repository, which are no
+    /// copies of ours unless the list of what is borrowed is taken away: that says whose the store is.
     pub(super) fn packed(&self) -> io::Result<()> {
         let objects = self.store.join("objects");
-        let packs = entries(&objects.join("pack"))?;
-        let is_pack = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "pack");
-        if packs.iter().any(is_pack) && !loose(&objects)?.is_empty() {
-            // What the user's repository has packed is no copy of ours.
-            gone(fs_err::remove_file(objects.join("info/alternates")))?;
-            let command = self.git.on(self.store).args(["prune-packed", "-q"]);
-            finish(&command).map_err(io::Error::other)?;
+        let mut loose: BTreeMap<Oid, PathBuf> = BTreeMap::new();
+        for path in self::loose(&objects)? {
+            loose.extend(oid_of(&path).map(|oid| (oid, path)));
+        }
+        for index in entries(&objects.join("pack"))? {
+            if loose.is_empty() {
+                break;
+            }
+            if index.extension().is_none_or(|kind| kind != "idx") {
+                continue;
+            }
+            let command = self.git.on(self.store).arg("show-index");
+            let listing = finish(&command.stdin(fs_err::read(&index)?));
+            let listing = listing.map_err(io::Error::other)?;
+            let held = String::from_utf8_lossy(&listing);
+            let held = held.lines().filter_map(|line| line.split(' ').nth(1));
+            let held: Vec<Oid> = held
+                .filter_map(Oid::parse)
+                .filter(|oid| loose.contains_key(oid))
+                .collect();
+            // The last copy may not go for a damaged one.
+            if held.is_empty() || !packs::is_whole(&index, ObjectFormat::of(&held[0]))? {
+                continue;
+            }
+            for oid in held {
+                if let Some(path) = loose.remove(&oid) {
+                    gone(fs_err::remove_file(path))?;
+                }
+            }
         }
         Ok(())
     }
@@ -117,6 +145,13 @@ impl Beside<'_> {
     fn fits(&self, used: SystemTime, size: u64) -> bool {
         self.bytes + size <= self.budget.bytes && !is_older(used, self.budget.idle, self.now)
     }
+}
+
+/// The object of a file's name.
+fn oid_of(path: &Path) -> Option<Oid> {
+    let start = path.parent()?.file_name()?.to_str()?;
+    let rest = path.file_name()?.to_str()?;
+    Oid::parse(&format!("{start}{rest}"))
 }
 
 /// The loose objects.

@@ -273,7 +273,17 @@ fn packs_of_a_promisor_remote_stay_within_budget_and_age() {
 fn stores_that_nobody_uses_go_the_least_recently_used_first() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
+    // A repository that is not theirs lies where theirs was.
+    let another = tempfile::tempdir().unwrap();
+    let borrowed = another.path().join("objects\n");
+    let size = borrowed.as_os_str().len() as u64;
     let store = |key: &str, age: Duration| {
+        let borrowed = borrowed.as_os_str().as_encoded_bytes();
+        put(
+            &root.join(key).join("objects/info/alternates"),
+            borrowed,
+            age,
+        );
         put(&root.join(key).join("objects/aa/one"), &[0; 10], age);
         put(&root.join(format!("{key}.lock")), b"", age);
         put(&root.join(format!("{key}.build")), b"", age);
@@ -286,7 +296,7 @@ fn stores_that_nobody_uses_go_the_least_recently_used_first() {
     let held = std::fs::File::open(root.join("held.lock")).unwrap();
     let _held = Locked::wait(held, Sharing::Shared).unwrap();
     let budget = Budget {
-        bytes: 15,
+        bytes: 15 + 2 * size,
         ..Budget::default()
     };
     stores(root, "mine", &budget, now()).unwrap();
