@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use run_loop::domain::effect::{Done, Effect, MeasurePoint, Outcome};
-use run_loop::domain::event::{Event, Settlement};
+use run_loop::domain::event::{Event, RoundResult, Settlement};
 use run_loop::domain::finding::Disposition;
 use run_loop::domain::id::FindingId;
 use run_loop::domain::oid::Oid;
@@ -20,7 +20,8 @@ struct Told {
     requested: BTreeMap<u64, Effect>,
     pinned: Option<Oid>,
     measured: Option<Oid>,
-    settled: BTreeMap<SlotName, bool>,
+    /// Each slot's newest word: on which content, and whether it passes.
+    settled: BTreeMap<SlotName, (Option<Oid>, bool)>,
     /// Whether a finding blocks, and whether it is open.
     findings: BTreeMap<FindingId, (bool, bool)>,
 }
@@ -28,10 +29,7 @@ struct Told {
 impl Told {
     fn hear(&mut self, event: &Event) {
         match event {
-            Event::RoundOpened { .. } => {
-                self.settled.clear();
-                (self.pinned, self.measured) = (None, None);
-            }
+            Event::RoundOpened { .. } => (self.pinned, self.measured) = (None, None),
             Event::EffectRequested { id, effect } => {
                 self.requested.insert(id.0, (**effect).clone());
             }
@@ -59,7 +57,12 @@ impl Told {
                 slot, settlement, ..
             } => {
                 let passed = matches!(settlement, Settlement::Passed { .. });
-                self.settled.insert(slot.clone(), passed);
+                let word = (self.pinned.clone(), passed);
+                self.settled.insert(slot.clone(), word);
+            }
+            // What passed in a void round is void.
+            Event::RoundClosed { result, .. } if *result != RoundResult::NotPassed => {
+                self.settled.clear();
             }
             Event::FindingRaised { finding } => {
                 self.findings.insert(finding.id, (finding.blocking, true));
@@ -80,14 +83,16 @@ impl Told {
     }
     /// Why nothing may be promoted now.
     fn against(&self, world: &World) -> Option<&'static str> {
-        let passed = self.settled.values().filter(|passed| **passed).count();
+        let here = (self.pinned.clone(), true);
+        let passed = self.settled.values().filter(|word| **word == here);
+        let passed = passed.count();
         let wanted = world
             .quorum
             .map_or(world.slots.len(), |quorum| quorum.max(1) as usize);
         if self.pinned.is_none() || self.measured != self.pinned {
             return Some("the content does not measure equal at the end");
         }
-        if passed < wanted || (world.quorum.is_none() && self.settled.len() != world.slots.len()) {
+        if passed < wanted {
             return Some("the panel did not pass");
         }
         let mut findings = self.findings.values();

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use run_loop::domain::delegation::{Dispatch, Fence, JobRequest, Signal};
-use run_loop::domain::effect::{Effect, Outcome};
+use run_loop::domain::effect::{Effect, Outcome, Timer};
 use run_loop::domain::id::{EffectId, JobId, MessageId};
 use run_loop::domain::job::{Job, Role};
 use run_loop::domain::time::Timestamp;
@@ -62,6 +62,11 @@ impl Act {
     pub fn is_timer(&self) -> bool {
         self.until().is_some()
     }
+    /// Whether somebody is asked again after it.
+    fn lifts_a_limit(&self) -> bool {
+        matches!(self, Self::Perform(_, effect)
+            if matches!(**effect, Effect::Timer { of: Timer::Limit, .. }))
+    }
     /// The moment that a timer waits for.
     pub fn until(&self) -> Option<Timestamp> {
         match self {
@@ -93,7 +98,11 @@ impl Driver<'_> {
                 _ => acts.push(act),
             }
         }
-        if acts.iter().all(Act::is_timer) {
+        // Whoever waits for a job that waits for its limit waits for longer than that.
+        if acts
+            .iter()
+            .all(|act| act.is_timer() && !act.lifts_a_limit())
+        {
             acts.extend(waits);
         }
         acts
