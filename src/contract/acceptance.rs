@@ -52,11 +52,10 @@ fn follows(
     title: &str,
 ) -> Option<HeadingLevel> {
     let mut words = title.split(|c: char| !c.is_alphanumeric());
-    if words.any(|word| word.eq_ignore_ascii_case("acceptance")) {
-        Some(level)
-    } else {
-        section.filter(|of| level > *of)
-    }
+    let names_it = words.any(|word| word.eq_ignore_ascii_case("acceptance"));
+    section
+        .filter(|of| level > *of)
+        .or_else(|| names_it.then_some(level))
 }
 
 #[cfg(test)]
@@ -89,6 +88,10 @@ mod tests {
             ("Acceptance:\n===\n\n3. one\n3. two\n", &[3, 4][..]),
             ("## 3. Acceptance criteria\n\n0. one\n1. two\n", &[0, 1]),
             ("### `acceptance`\n\n1) one\n", &[1]),
+            (
+                "## Acceptance\n\n### Acceptance tests\n\n1. one\n\n### Speed\n\n2. two\n\n## Rest\n\n3. three\n",
+                &[1, 2],
+            ),
         ] {
             assert_eq!(found(heading), items, "{heading}");
         }

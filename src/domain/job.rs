@@ -244,6 +244,11 @@ impl Ended {
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Exited { code: 0 })
     }
+    /// The end of a job that ran, of which nothing can be read any more.
+    #[must_use]
+    pub fn unread(failure: &Failure) -> Self {
+        Self::Exited { code: 0 }.without_its_answer(failure)
+    }
     /// The end of a job that ran, where what it handed over could not be kept or read: it was asked,
     /// and has no answer. One that ended badly anyway has its own end.
     #[must_use]

@@ -2,8 +2,9 @@
 
 use crate::domain::event::{RoundResult, Settlement};
 use crate::domain::finding::{Disposition, Finding};
-use crate::domain::id::JobId;
+use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::identity::Pin;
+use crate::domain::job::Role;
 use crate::domain::oid::Oid;
 use crate::domain::slot::SlotName;
 use crate::engine::claims::claims_not_pass;
@@ -104,7 +105,7 @@ impl State {
         };
         let last = self.rounds.iter().rev().find_map(verdict);
         let confirmed = |finding: &Finding| {
-            last.is_some_and(|(number, passed)| passed && number > finding.round)
+            last.is_some_and(|(number, passed)| passed && number > self.last_found(finding))
         };
         self.findings.iter().find(|finding| {
             finding.slot == *slot
@@ -112,6 +113,16 @@ impl State {
                 && Self::ruled(finding).is_none()
                 && !confirmed(finding)
         })
+    }
+    /// The newest round in which a finding's slot said that it is there, in whatever report.
+    fn last_found(&self, finding: &Finding) -> RoundNumber {
+        let of_slot = self.jobs.values().filter(|record| {
+            let (job, outcome) = (&record.job, record.outcome.as_ref());
+            let says = outcome.is_some_and(|it| it.reading.still_open().contains(&finding.id));
+            job.role == Role::Review && job.slot == finding.slot && says
+        });
+        let said = of_slot.map(|record| record.job.round).max();
+        said.map_or(finding.round, |said| said.max(finding.round))
     }
     /// Findings of a slot that stand and were raised on another identity: its reviewer answers them
     /// when it passes the content as it is now.

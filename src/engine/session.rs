@@ -71,11 +71,12 @@ impl State {
                 of_slot().find(|record| record.job.role.writes())
             }
             (AttemptReason::First, Role::Readjudicate) => {
+                let place = |job: &Job| (job.role, job.round, job.rank);
                 let tried = of_slot().next()?;
-                if (tried.job.role, tried.job.round) == (job.role, job.round) {
+                if place(&tried.job) == place(job) {
                     return Some(tried);
                 }
-                let raised = self.asked_about(job.role, &job.slot);
+                let raised = self.asked_about(job.role, &job.slot, job.rank);
                 self.jobs.get(&raised.last()?.job)
             }
             // A fresh attempt is one.

@@ -132,7 +132,8 @@ impl State {
         let Phase::Work { work, .. } = &self.phase else {
             return None;
         };
-        let mut jobs = self.attempts(work.role, &work.slot, work.round());
+        let jobs = self.attempts(work.role, &work.slot, work.round());
+        let mut jobs = jobs.filter(|record| record.job.rank == work.rank);
         jobs.next_back().map(|record| record.job.id)
     }
     /// The jobs that were asked the same for the same round, oldest first.
@@ -174,9 +175,16 @@ impl State {
         let from_file = |run: &Arc<RunSpec>| matches!(run.plan, PlanSource::File { .. });
         self.plan.is_some() || self.run.as_ref().is_some_and(from_file)
     }
-    /// The findings that a step of work is asked about.
+    /// Which of its slot's agents raised a finding.
     #[must_use]
-    pub fn asked_about(&self, role: Role, slot: &SlotName) -> Vec<Finding> {
+    pub fn raised_by_rank(&self, finding: &Finding) -> Option<usize> {
+        let record = self.jobs.get(&finding.job)?;
+        Some(record.job.rank)
+    }
+    /// The findings that a step of work is asked about: a reviewer about its own, which are those of
+    /// the very agent that is asked (row M-010).
+    #[must_use]
+    pub fn asked_about(&self, role: Role, slot: &SlotName, rank: usize) -> Vec<Finding> {
         let fits = |finding: &&Finding| match role {
             // What was dismissed before is settled.
             Role::Correct => {
@@ -186,7 +194,8 @@ impl State {
             // Nobody disputes what does not block.
             Role::Readjudicate => {
                 let refuted = finding.disposition == Disposition::Refuted;
-                finding.blocking && refuted && finding.slot == *slot
+                let own = finding.slot == *slot && self.raised_by_rank(finding) == Some(rank);
+                finding.blocking && refuted && own
             }
             Role::Arbitrate => finding.blocking && finding.disposition == Disposition::Upheld,
             Role::Comply => finding.blocking && finding.disposition == Disposition::Sustained,

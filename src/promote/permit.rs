@@ -186,7 +186,7 @@ fn unbarred(round: &ApprovedRound) -> Result<(), Failure> {
 }
 
 /// An earlier finding of its slot of which the job's report, valid or not, says that it still holds, and
-/// whose force no ruling took.
+/// whose force nothing took since.
 fn kept_open<'a>(round: &'a ApprovedRound, ended: &EndedJob) -> Option<&'a Finding> {
     let open = ended.outcome.reading.still_open();
     round.ledger.iter().find(|finding| {
@@ -194,6 +194,7 @@ fn kept_open<'a>(round: &'a ApprovedRound, ended: &EndedJob) -> Option<&'a Findi
             && finding.blocking
             && open.contains(&finding.id)
             && ledger::ruling(round, finding).is_none()
+            && !ledger::is_taken_back_after(round, finding, ended.job.id)
     })
 }
 

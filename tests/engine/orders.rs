@@ -11,7 +11,7 @@ use run_loop::domain::effect::{Done, Effect, Outcome};
 use run_loop::domain::event::{Event, StopCause};
 use run_loop::domain::failure::Failure;
 use run_loop::domain::id::{EffectId, JobId};
-use run_loop::domain::job::{Ended, Job};
+use run_loop::domain::job::{Ended, Job, Role};
 use run_loop::domain::limits::Allowed;
 use run_loop::engine::{Input, InputKind, State, check, fold, step};
 
@@ -181,6 +181,8 @@ impl<'a> Driver<'a> {
         let before = self.state.jobs.values().filter(|record| {
             let (other, role) = (&record.job, job.role);
             let same = other.round == job.round && other.slot == job.slot && other.role == role;
+            // A slot's agents are asked one after the other for a verdict, and each for itself to rule.
+            let same = same && (role == Role::Review || other.rank == job.rank);
             same && other.id != job.id && self.bought.contains_key(&record.job.id)
         });
         u32::try_from(before.count()).unwrap() + 1

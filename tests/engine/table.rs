@@ -15,7 +15,7 @@ use crate::world::worlds;
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/state-machine.md");
 const BEGIN: &str = "<!-- generated -->\n";
 /// Runs that are driven; enough that more of them see nothing new.
-const RUNS: usize = 3_200;
+const RUNS: usize = 6_400;
 
 /// Where a state stands: its phase, and its stage in it.
 fn place(state: &State) -> (&'static str, &'static str) {

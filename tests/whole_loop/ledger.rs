@@ -375,3 +375,42 @@ fn a_quorum_does_not_speak_for_who_found_something() {
         .says("nobody else can say that F-1 is mended");
     stage.promoted_nothing();
 }
+
+/// The same of what was mended, and found again since: an earlier PASS does not say that it is mended now.
+#[test]
+fn what_was_found_again_is_not_mended_by_an_earlier_pass() {
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        (
+            "correct",
+            &format!("{}; answers fixed | deliver", adds("// as wished")),
+        ),
+    ]);
+    let wish = || finding("first wish", "medium", "src/lib.rs", 1);
+    let breaks_off = format!("{}; exit 1", says("NOT PASS", &[], &[("F-1", "open")]));
+    let finder = by_round(&[
+        says("NOT PASS", &[wish()], &[]),
+        says("PASS", &[], &[("F-1", "fixed")]),
+        breaks_off,
+        "exit 1".to_owned(),
+    ]);
+    let other = finding("second wish", "medium", "src/lib.rs", 1);
+    let second = by_round(&[
+        says("PASS", &[], &[]),
+        says("NOT PASS", &[other], &[]),
+        says("NOT PASS", &[], &[("F-2", "open")]),
+        says("PASS", &[], &[("F-2", "fixed")]),
+    ]);
+    let stage = Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", &finder)]))
+        .agent("cid", &by_role(&[("review", &second)]))
+        .config("review: {quorum: 1, max-rounds: 4}")
+        .ready();
+    let line = ["--creator", "ann", "--reviewer", "bob", "--reviewer", "cid"];
+    stage
+        .run(&line)
+        .ends(5)
+        .says("nobody else can say that F-1 is mended");
+    stage.promoted_nothing();
+}

@@ -2,8 +2,9 @@
 
 use crate::implement::{COMMIT, LINE, stage};
 use crate::stage::{Stage, adds, by_role, implements, looks_for};
-use crate::support::agents::quote;
+use crate::support::agents::{Point, quote};
 use crate::support::bench::Ran;
+use crate::support::crash::{Engine, until};
 
 /// What the command prints that is told for lost edits of a path.
 pub(crate) fn restored(stage: &Stage, ran: &Ran, path: &str) -> String {
@@ -65,6 +66,47 @@ fn a_job_that_breaks_off_is_measured_too() {
     let ran = stage.run(&LINE);
     ran.ends(6).says("exited with 3");
     assert_eq!(restored(&stage, &ran, "notes.txt"), "thoughts\n");
+    assert_eq!(restored(&stage, &ran, "src/lib.rs"), "// hours of work\n");
+    stage.promoted_nothing();
+}
+
+/// Also one of a dead engine whose outcome cannot be read: it was started, so it may have written.
+#[test]
+fn a_job_whose_outcome_is_damaged_is_measured_too() {
+    let stage = Stage::new();
+    let agents = stage.bench().repo.beside("agents");
+    let (started, go) = (Point::new(&agents, "started"), Point::new(&agents, "go"));
+    let loses = format!(
+        "git checkout -q -- src/lib.rs; echo $$ > {}; read -r _ < {}; exit 3",
+        started.path().display(),
+        go.path().display()
+    );
+    let stage = stage
+        .agent("ann", &by_role(&[("implement", &loses)]))
+        .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
+        .ready();
+    let repo = &stage.bench().repo;
+    repo.write("src/lib.rs", "// hours of work\n");
+    let line = [
+        &["--base", "main", "add a sum"],
+        &LINE[..],
+        &["--format", "ndjson"],
+    ]
+    .concat();
+    let engine = Engine::start_with(stage.bench(), &line);
+    started.reached();
+    engine.signal("STOP");
+    go.release();
+    let outcome = || {
+        let mut left = stage.bench().left_in_cache(&["jobs"]).into_iter();
+        left.find(|path| path.ends_with("/outcome.json"))
+    };
+    until("the guard has written the outcome", || outcome().is_some());
+    engine.kill();
+    let path = repo.beside("home/.cache/run-loop").join(outcome().unwrap());
+    std::fs::write(&path, "{").unwrap();
+    let ran = stage.bench().run(&["resume"]);
+    ran.ends(6).says("outcome.json is damaged");
     assert_eq!(restored(&stage, &ran, "src/lib.rs"), "// hours of work\n");
     stage.promoted_nothing();
 }

@@ -1,6 +1,6 @@
 //! A finding that the creator refutes and its reviewer takes back.
 
-use crate::stage::{Stage, by_role, implements, looks_for};
+use crate::stage::{Stage, adds, by_role, implements, looks_for};
 
 fn stage(ruling: &str) -> Stage {
     let creator = by_role(&[
@@ -66,6 +66,46 @@ fn no_ruling_withdraws_nothing() {
         );
         stage.promoted_nothing();
         stage.gate_ends(1);
+    }
+}
+
+/// Row M-010: what was refuted goes back to the very agent that raised it, of several of a slot.
+#[test]
+fn each_agent_of_a_slot_takes_back_its_own() {
+    for (ruling, code) in [("withdrawn", 0), ("upheld", 8)] {
+        let correct = format!(
+            "if [ $RUN_LOOP_JOB_ROUND = 2 ]; then {}; else answers refuted 'No.' | deliver; fi",
+            adds("// more")
+        );
+        let creator = by_role(&[
+            ("implement", &implements("// begun")),
+            ("correct", &correct),
+        ]);
+        let finds = looks_for("never");
+        let own = format!("if [ $RUN_LOOP_JOB_ROUND = 1 ]; then {finds}; else exit 3; fi");
+        let rules = format!("rulings {ruling} 'So it is.' | deliver");
+        let bob = by_role(&[("review", &own), ("readjudicate", &rules)]);
+        let withdraws = "rulings withdrawn 'I was wrong.' | deliver";
+        let cid = by_role(&[("review", &finds), ("readjudicate", withdraws)]);
+        let stage = Stage::new()
+            .agent("ann", &creator)
+            .agent("bob", &bob)
+            .agent("cid", &cid)
+            .panel("{agent: bob, fallback: [cid]}")
+            .ready();
+        stage.run(&["--creator", "ann"]).ends(code);
+        let asked = stage.asked();
+        let rulings = asked.iter().filter(|it| it.starts_with("readjudicate"));
+        assert_eq!(
+            rulings.collect::<Vec<_>>(),
+            ["readjudicate bob", "readjudicate cid"]
+        );
+        // Each is asked about its own.
+        for (name, own, other) in [("bob", "F-1", "F-2"), ("cid", "F-2", "F-1")] {
+            let prompt = stage.prompt("readjudicate", name);
+            assert!(prompt.contains(own) && !prompt.contains(other), "{prompt}");
+        }
+        assert_eq!(stage.bench().promoted().is_empty(), code != 0);
     }
 }
 

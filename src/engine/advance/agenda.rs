@@ -38,8 +38,14 @@ fn following(last: &ClosedRound) -> RoundNumber {
 }
 
 fn open(role: Role, slot: SlotName, after: Option<RoundNumber>) -> Event {
+    let rank = 0;
     Event::WorkOpened {
-        work: Work { role, slot, after },
+        work: Work {
+            role,
+            slot,
+            rank,
+            after,
+        },
     }
 }
 
@@ -102,26 +108,15 @@ fn turn(state: &State, run: &RunSpec, last: &ClosedRound) -> Event {
         .collect();
     let done = |role| since.iter().any(|closed| closed.work.role == role);
     let after = Some(last.number);
-    let none = |role| state.asked_about(role, &SlotName::creator()).is_empty();
+    let none = |role| state.asked_about(role, &SlotName::creator(), 0).is_empty();
     if escalates(state, run) && !none(Role::Refine) {
         return open(Role::Refine, SlotName::planner(), after);
     }
     if !done(Role::Correct) && !none(Role::Correct) {
         return open(Role::Correct, SlotName::creator(), after);
     }
-    // A reviewer rules on what was refuted of its own, where it can: `checks` has nobody to ask,
-    // and a person or a bare line gives no ruling.
-    let asked = |slot: &Slot| {
-        since
-            .iter()
-            .any(|closed| closed.work.role == Role::Readjudicate && closed.work.slot == slot.name)
-    };
-    let refuted = run.panel.iter().find(|slot| {
-        let refuted = state.asked_about(Role::Readjudicate, &slot.name);
-        rules(&slot.agent) && !refuted.is_empty() && !asked(slot)
-    });
-    if let Some(slot) = refuted {
-        return open(Role::Readjudicate, slot.name.clone(), after);
+    if let Some(work) = readjudication(state, run, last, &since) {
+        return Event::WorkOpened { work };
     }
     if !done(Role::Arbitrate) && !none(Role::Arbitrate) {
         return if may_arbitrate(state, run, creator) {
@@ -151,6 +146,33 @@ fn turn(state: &State, run: &RunSpec, last: &ClosedRound) -> Event {
     }
 }
 
+/// The next agent of a reviewer that rules on what was refuted of its own, where it can: `checks` has
+/// nobody to ask, and a person or a bare line gives no ruling. Each agent of a slot speaks for itself.
+fn readjudication(
+    state: &State,
+    run: &RunSpec,
+    last: &ClosedRound,
+    since: &[&ClosedWork],
+) -> Option<Work> {
+    let of = |slot: &Slot, rank| Work {
+        role: Role::Readjudicate,
+        slot: slot.name.clone(),
+        rank,
+        after: Some(last.number),
+    };
+    let due = |work: &Work| {
+        let refuted = !state
+            .asked_about(work.role, &work.slot, work.rank)
+            .is_empty();
+        refuted && since.iter().all(|closed| closed.work != *work)
+    };
+    run.panel.iter().find_map(|slot| {
+        let agents = std::iter::once(&slot.agent).chain(&slot.fallback);
+        let able = agents.enumerate().filter(|(_, agent)| rules(agent));
+        able.map(|(rank, _)| of(slot, rank)).find(due)
+    })
+}
+
 /// Two failed rounds in a row send the findings back to the planner (row M-044), once in a run: an
 /// approved plan is opened again for one attempt (scenario C13).
 fn escalates(state: &State, run: &RunSpec) -> bool {
@@ -175,7 +197,7 @@ fn may_arbitrate(state: &State, run: &RunSpec, creator: &Agent) -> bool {
     let Some(arbiter) = &run.arbiter else {
         return false;
     };
-    let disputes = state.asked_about(Role::Arbitrate, &SlotName::arbiter());
+    let disputes = state.asked_about(Role::Arbitrate, &SlotName::arbiter(), 0);
     let mut raised_by = disputes.iter().map(|finding| {
         let slot = run.panel.iter().find(|slot| slot.name == finding.slot)?;
         slot.agent_at(state.jobs.get(&finding.job)?.job.rank)
@@ -185,7 +207,7 @@ fn may_arbitrate(state: &State, run: &RunSpec, creator: &Agent) -> bool {
 }
 
 fn nobody_rules(state: &State, run: &RunSpec) -> Failure {
-    let disputes = state.asked_about(Role::Arbitrate, &SlotName::arbiter());
+    let disputes = state.asked_about(Role::Arbitrate, &SlotName::arbiter(), 0);
     let ids: Vec<String> = disputes
         .iter()
         .map(|finding| finding.id.to_string())

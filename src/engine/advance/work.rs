@@ -96,17 +96,6 @@ fn open_tree(work: &Work, pin: &Pin) -> Effect {
     }
 }
 
-/// Which of the slot's agents does the step: what a reviewer rules on goes to the very agent that
-/// raised it.
-fn rank_of(state: &State, work: &Work) -> usize {
-    let raised = state.asked_about(work.role, &work.slot);
-    let newest = raised
-        .last()
-        .and_then(|finding| state.jobs.get(&finding.job));
-    let rules = work.role == Role::Readjudicate;
-    newest.filter(|_| rules).map_or(0, |record| record.job.rank)
-}
-
 /// The step's job; `None` where it has nobody to do it, which no run's setting allows.
 fn job(state: &State, work: &Work, asked: &Asked) -> Option<Job> {
     let (run, stamp) = (state.run.as_ref()?, state.stamp?);
@@ -116,7 +105,7 @@ fn job(state: &State, work: &Work, asked: &Asked) -> Option<Job> {
         role: work.role,
         round: work.round(),
         slot: work.slot.clone(),
-        rank: rank_of(state, work),
+        rank: work.rank,
         reason: asked.reason.clone(),
         attempt: asked.attempt,
         nonce: stamp.derive_hex(&format!("nonce of {salt}")),
@@ -286,7 +275,7 @@ pub(super) fn unmeasured(work: &Work, failure: &Failure) -> Failure {
 /// The next answer or ruling that is not in the ledger yet. Only what the job was asked about, and
 /// only what its role may say, goes in.
 fn next_disposition(state: &State, work: &Work, job: JobId, reply: &Reply) -> Option<Event> {
-    let asked = state.asked_about(work.role, &work.slot);
+    let asked = state.asked_about(work.role, &work.slot, work.rank);
     let due = |id: FindingId| {
         asked.iter().any(|finding| finding.id == id) && !state.disposed.contains(&(job, id))
     };

@@ -124,6 +124,11 @@ fn since(round: &ApprovedRound, number: RoundNumber) -> &[Since] {
 /// Whether a finding on one's own work was taken back on the same content, by the review that
 /// passes its slot.
 pub(super) fn is_taken_back(round: &ApprovedRound, finding: &Finding) -> bool {
+    is_taken_back_after(round, finding, finding.job)
+}
+
+/// The same by a review that was asked after a job which found it.
+pub(super) fn is_taken_back_after(round: &ApprovedRound, finding: &Finding, found: JobId) -> bool {
     if finding.slot != SlotName::self_review() || finding.disposition != Disposition::Withdrawn {
         return false;
     }
@@ -132,7 +137,8 @@ pub(super) fn is_taken_back(round: &ApprovedRound, finding: &Finding) -> bool {
         .find(|settled| settled.slot == finding.slot)
         .and_then(passing_job);
     passing.is_some_and(|ended| {
-        let later = ended.job.id != finding.job && ended.outcome.ended.is_success();
+        let asked = |job: JobId| round.reviews.iter().position(|it| it.job.id == job);
+        let later = asked(ended.job.id) > asked(found) && ended.outcome.ended.is_success();
         match &ended.outcome.reading {
             Reading::Review(said) => {
                 later && said.verdict == Verdict::Pass && lowered::is_taken_back(finding.id, said)
@@ -164,7 +170,10 @@ pub(super) fn ruling<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<
         .rfind(|(_, ruling)| ruling.finding == finding.id)?;
     let may = match (finding.disposition, ruling.ruling) {
         (Disposition::Withdrawn, RulingKind::Withdrawn) => {
-            job.role == Role::Readjudicate && job.slot == finding.slot
+            let raised = raised_by(round, finding);
+            job.role == Role::Readjudicate
+                && job.slot == finding.slot
+                && raised.is_some_and(|raised| raised.rank == job.rank)
         }
         (Disposition::Overruled, RulingKind::Overruled) => may_arbitrate(round, finding, job),
         (
@@ -185,6 +194,14 @@ pub(super) fn ruling<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<
     may.then_some(ruling)
 }
 
+/// The review that raised a finding.
+fn raised_by<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<&'a Job> {
+    let here = round.slots.iter().flat_map(|slot| &slot.jobs);
+    let mut jobs = here.chain(&round.reviews);
+    let raised = jobs.find(|ended| ended.job.id == finding.job)?;
+    Some(&raised.job)
+}
+
 /// Whether a job may overrule a finding: the arbiter is neither the creator nor the one whose
 /// finding is in dispute, and what `checks` found nobody overrules.
 fn may_arbitrate(round: &ApprovedRound, finding: &Finding, job: &Job) -> bool {
@@ -195,15 +212,8 @@ fn may_arbitrate(round: &ApprovedRound, finding: &Finding, job: &Job) -> bool {
     let Some(slot) = spec.panel.iter().find(|slot| slot.name == finding.slot) else {
         return false;
     };
-    let mut jobs = round
-        .slots
-        .iter()
-        .flat_map(|slot| &slot.jobs)
-        .chain(&round.reviews);
-    let Some(raised) = jobs.find(|ended| ended.job.id == finding.job) else {
-        return false;
-    };
-    let Some(reviewer) = slot.agent_at(raised.job.rank) else {
+    let raised = raised_by(round, finding);
+    let Some(reviewer) = raised.and_then(|raised| slot.agent_at(raised.rank)) else {
         return false;
     };
     let creator = spec.creator.as_ref().map(|creator| &creator.definition);

@@ -57,7 +57,7 @@ pub(super) fn passed(
 }
 
 /// The blocking finding of a slot whose force no ruling took and after which its reviewers passed
-/// nothing: a quorum forgives no such slot.
+/// nothing since it was last found: a quorum forgives no such slot.
 fn unconfirmed<'a>(round: &'a ApprovedRound, slot: &Slot) -> Option<&'a Finding> {
     let last = round.reviews.iter().rev().find_map(|ended| {
         let Reading::Review(review) = &ended.outcome.reading else {
@@ -66,10 +66,19 @@ fn unconfirmed<'a>(round: &'a ApprovedRound, slot: &Slot) -> Option<&'a Finding>
         let said = ended.job.slot == slot.name && ended.outcome.ended.is_success();
         said.then_some((ended, review))
     });
+    let last_found = |finding: &Finding| {
+        let says = |ended: &&EndedJob| {
+            ended.job.slot == finding.slot
+                && ended.outcome.reading.still_open().contains(&finding.id)
+        };
+        let said = round.reviews.iter().filter(says);
+        let said = said.map(|ended| ended.job.round).max();
+        said.map_or(finding.round, |said| said.max(finding.round))
+    };
     let passed_after = |finding: &Finding| {
         last.is_some_and(|(ended, review)| {
             let agent = slot.agent_at(ended.job.rank);
-            ended.job.round > finding.round
+            ended.job.round > last_found(finding)
                 && agent.is_some_and(|agent| passes_by(round, slot, ended, review, agent).is_some())
         })
     };

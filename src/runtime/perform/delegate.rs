@@ -323,7 +323,8 @@ async fn take_over(rim: &Rim, state: &State, dispatch: &Dispatch) -> Result<Disp
     let ended = match taken.map_err(unreadable) {
         Ok(Some(taken)) => return Ok(taken),
         Ok(None) => Ended::Interrupted,
-        Err(failure) => Ended::NotStarted { failure },
+        // It was started, and may have written.
+        Err(failure) => Ended::unread(&failure),
     };
     // Its guard was killed, or what it wrote is damaged: nobody says that all of it is gone.
     let gone = remains::is_gone(&rim.cache, run.loop_id, dispatch.folder);

@@ -245,7 +245,8 @@ impl Assignment<'_> {
             Err(error) => {
                 let message = format!("job {} cannot be taken over: {error}", self.job.id);
                 let failure = Failure::new(Code::StateUnwritable, message);
-                Answer::without_report(Ended::NotStarted { failure })
+                // It was started, and may have written.
+                Answer::without_report(Ended::unread(&failure))
             }
         }
     }

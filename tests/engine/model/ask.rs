@@ -150,7 +150,7 @@ impl Model<'_> {
     }
 
     /// The findings of which an answer says that they are still there: a claim of its own.
-    fn said_open(&mut self, answer: Answer, slot: usize) -> Vec<usize> {
+    fn said_open(&mut self, answer: Answer, slot: usize, round: u32) -> Vec<usize> {
         let says_open = matches!(
             answer,
             Answer::PassButOpen | Answer::NotPassNewButOpen | Answer::InvalidButOpen
@@ -160,6 +160,9 @@ impl Model<'_> {
         };
         let all = self.findings.iter().enumerate();
         let open: Vec<usize> = all.filter(held).map(|(nth, _)| nth).collect();
+        for nth in &open {
+            self.findings[*nth].found = round;
+        }
         if !open.is_empty() {
             self.open_again(slot);
         }
@@ -190,7 +193,7 @@ impl Model<'_> {
                 | Answer::NotPassNewButOpen
                 | Answer::NotPassAgain
         );
-        let open = self.said_open(answer, slot);
+        let open = self.said_open(answer, slot, round);
         let keeps = !open.is_empty();
         if answer == Answer::PassTakingBack {
             self.take_back(slot, content);
@@ -229,7 +232,7 @@ impl Model<'_> {
             self.findings.push(Finding {
                 claim,
                 slot,
-                round,
+                found: round,
                 content,
                 key,
                 rank,

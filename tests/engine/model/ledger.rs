@@ -40,7 +40,8 @@ pub(super) struct Finding {
     /// The claim it blocks by; a finding below the bar has none.
     pub(super) claim: Option<usize>,
     pub(super) slot: usize,
-    pub(super) round: u32,
+    /// The newest round in which somebody of its slot said that it is there.
+    pub(super) found: u32,
     pub(super) content: u8,
     pub(super) key: String,
     /// Whether the slot's own agent raised it, or which fallback.
@@ -105,7 +106,7 @@ impl Model<'_> {
     pub(super) fn waits_for(&self, slot: usize) -> bool {
         let passed_after = |round| self.said[slot].is_some_and(|(at, passes)| passes && at > round);
         let mut own = self.findings.iter().filter(|it| it.slot == slot);
-        own.any(|it| it.blocks() && !it.is_ruled() && !passed_after(it.round))
+        own.any(|it| it.blocks() && !it.is_ruled() && !passed_after(it.found))
     }
 
     pub(super) fn bar(&self, content: u8, slot: Option<usize>) -> Option<usize> {

@@ -46,22 +46,8 @@ impl Model<'_> {
                 _ => None,
             });
         }
-        for slot in 0..self.world.slots.len() {
-            let refuted = |finding: &Finding| {
-                finding.how == How::Refuted && finding.blocks() && finding.slot == slot
-            };
-            if self.world.slots[slot].checks || !self.findings.iter().any(refuted) {
-                continue;
-            }
-            let (answered, moved) = self.step(Role::Readjudicate, before, Some(slot))?;
-            (worked, changed) = (true, changed | moved);
-            let rule = |said| match said {
-                0 => Some(How::Withdrawn),
-                1 => Some(How::Upheld),
-                _ => None,
-            };
-            self.dispose(answered, Role::Readjudicate, before, &refuted, rule);
-        }
+        let (ruled, moved) = self.readjudicate(before)?;
+        (worked, changed) = (worked | ruled, changed | moved);
         let upheld = |finding: &Finding| finding.how == How::Upheld && finding.blocks();
         if self.findings.iter().any(upheld) {
             let own = |finding: &Finding| upheld(finding) && finding.rank == 0;
@@ -95,6 +81,34 @@ impl Model<'_> {
             return Err(7);
         }
         Ok(())
+    }
+
+    /// Each reviewer rules on what was refuted of its own: whether any did, and whether the content is
+    /// another one since.
+    fn readjudicate(&mut self, before: u32) -> Result<(bool, bool), u8> {
+        let (mut ruled, mut changed) = (false, false);
+        let slots = self.world.slots.iter().enumerate();
+        let agents = slots
+            .filter(|(_, script)| !script.checks)
+            .flat_map(|(slot, script)| (0..=script.fallbacks).map(move |rank| (slot, rank)));
+        for (slot, rank) in agents {
+            let refuted = |finding: &Finding| {
+                let own = finding.slot == slot && finding.rank == rank;
+                finding.how == How::Refuted && finding.blocks() && own
+            };
+            if !self.findings.iter().any(refuted) {
+                continue;
+            }
+            let (answered, moved) = self.step(Role::Readjudicate, before, Some(slot))?;
+            (ruled, changed) = (true, changed | moved);
+            let rule = |said| match said {
+                0 => Some(How::Withdrawn),
+                1 => Some(How::Upheld),
+                _ => None,
+            };
+            self.dispose(answered, Role::Readjudicate, before, &refuted, rule);
+        }
+        Ok((ruled, changed))
     }
 
     /// What an agent says of the findings it is asked about; of others, whatever it says.

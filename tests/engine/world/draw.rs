@@ -88,13 +88,11 @@ pub fn worlds() -> impl Strategy<Value = World> {
                 evidence,
                 (promotion, wait),
             )| {
-                // Which of a slot's agents is asked depends on when limits are lifted, and there
-                // it matters who raised a finding.
-                if crew
-                    .as_ref()
-                    .is_some_and(|crew| crew.arbiter == Arbiter::Reviewer)
-                {
-                    let answers = slots.iter_mut().flat_map(|slot| &mut slot.answers);
+                // Which of a slot's agents is asked depends on when limits are lifted, and it matters
+                // who raised a finding where others answer it.
+                if crew.is_some() {
+                    let several = slots.iter_mut().filter(|slot| slot.fallbacks > 0);
+                    let answers = several.flat_map(|slot| &mut slot.answers);
                     for answer in answers.filter(|answer| **answer == Answer::Limited) {
                         *answer = Answer::Pass;
                     }

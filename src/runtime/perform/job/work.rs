@@ -46,7 +46,7 @@ impl<'a> WorkTask<'a> {
             job,
             work,
             pin,
-            findings: state.asked_about(job.role, &job.slot),
+            findings: state.asked_about(job.role, &job.slot, job.rank),
         })
     }
     /// The evidence of the round that the work follows, while it lies there.
