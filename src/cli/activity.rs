@@ -87,7 +87,12 @@ impl Activities {
         } else {
             whole.map_or(end.len(), |at| at + 1)
         };
-        let what = activity::last(stream, &end[whole..], |text| self.shown(text));
+        let what = activity::last(
+            stream,
+            &end[whole..],
+            from > 0,
+            |text, lacks_its_beginning| self.shown(text, lacks_its_beginning),
+        );
         Some(Activity {
             at: timestamp(at),
             what,
@@ -95,10 +100,11 @@ impl Activities {
     }
 
     /// The text without keys: those that agents are given, and what looks like one.
-    fn shown(&self, text: &str) -> String {
+    fn shown(&self, text: &str, lacks_its_beginning: bool) -> String {
         // It may go on: what a key begins with is no less a part of it.
         let bytes = text.as_bytes().to_vec();
-        let text = self.secrets.taken_out_of_part(bytes, false, true);
+        let secrets = &self.secrets;
+        let text = secrets.taken_out_of_part(bytes, lacks_its_beginning, true);
         let text = String::from_utf8_lossy(&text);
         SecretRules::embedded().map_or_else(|_| String::new(), |rules| rules.redact(&text))
     }

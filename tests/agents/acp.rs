@@ -160,7 +160,9 @@ fn what_was_refused_is_counted_and_told() {
     let allowed = r#"{"permission":{"title":"ls","answer":"allow_once"}}"#;
     let account = Account::of(Stream::Acp, format!("{refused}\n{allowed}\n").as_bytes());
     assert_eq!(account.spent().denied, 1);
-    let last = activity::last(Stream::Acp, refused.as_bytes(), str::to_owned);
+    let last = activity::last(Stream::Acp, refused.as_bytes(), false, |text, _| {
+        text.to_owned()
+    });
     assert_eq!(last.as_deref(), Some("was denied rm -rf /"));
 }
 

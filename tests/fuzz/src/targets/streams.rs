@@ -110,7 +110,7 @@ fn read(profile: &Profile, printed: &[u8]) {
     assert!(spent.cost_micro_usd != Some(0) || spent.usage.is_some(), "a cost of nothing for nothing");
 
     ends(profile, &account, &text);
-    let told = activity::last(stream, printed, str::to_owned).unwrap_or_default();
+    let told = activity::last(stream, printed, false, |text, _| text.to_owned()).unwrap_or_default();
     assert!(told.chars().count() <= 160, "too much is told of what it does");
 }
 
