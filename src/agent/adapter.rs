@@ -25,7 +25,7 @@ mod gemini;
 mod json;
 mod opencode;
 
-pub(crate) use json::is_piece;
+pub(crate) use json::{is_piece, parsed};
 
 /// What happened in an agent program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,7 +159,7 @@ pub fn line(stream: Stream, line: &str) -> Vec<Event> {
         return Vec::new();
     }
     let mut events = Vec::new();
-    match json::parsed(line) {
+    match parsed(line) {
         Some(value) if value.is_object() => reader(&value, &mut events),
         None if is_piece(line) => events.push(Event::Torn),
         Some(_) | None => events.push(Event::Raw {

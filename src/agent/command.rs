@@ -20,6 +20,7 @@ use crate::domain::confinement::Confinement;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::job::{Ended, Job};
+use crate::domain::profile::Stream;
 use crate::domain::spent::Spent;
 use crate::domain::trouble::Trouble;
 use crate::process::command::Command;
@@ -176,16 +177,17 @@ pub(crate) async fn recovered(
 fn dispatched(
     command: &CommandAgent,
     folder: &JobFolder,
-    done: Supervised,
+    mut done: Supervised,
     secrets: &Secrets,
 ) -> Dispatched {
+    let stderr_tail = secrets.shown_end(&done.stderr);
     let (report, unusable) = match handed_over(command, folder, &done) {
         ReportFile::Missing => (None, None),
         ReportFile::Unusable(reason) => (None, Some(reason)),
         ReportFile::Bytes(bytes) => (Some(secrets.taken_out(bytes)), None),
     };
-    secrets.taken_out_of_files(&[&done.stdout, &done.stderr]);
-    let stderr_tail = secrets.shown_end(&done.stderr);
+    let shows = secrets.taken_out_of_output(Stream::Text, &mut done.stdout, &mut done.stderr);
+    let unusable = shows.err().or(unusable);
     let ended = limited(done.ended, &stderr_tail);
     Dispatched {
         ended,

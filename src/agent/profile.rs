@@ -343,7 +343,7 @@ fn printed(profile: &Profile, done: &Supervised) -> (Account, Option<String>) {
 /// Reads what the program printed that was started there.
 fn read(
     program: &ProfileAgent,
-    done: Supervised,
+    mut done: Supervised,
     secrets: &Secrets,
     stands: &Stands<'_>,
     continues: Option<Continued<'_>>,
@@ -387,8 +387,8 @@ fn read(
         | Ended::Interrupted) => other,
     };
     let spent = spent(profile, &account, stands.belongs, continues);
-    secrets.taken_out_of_pieces(profile.stream, &done.stdout.path);
-    secrets.taken_out_of_files(&[&done.stdout, &done.stderr]);
+    let shows = secrets.taken_out_of_output(profile.stream, &mut done.stdout, &mut done.stderr);
+    let unusable = shows.err().or(unusable);
     let report = account.final_message().map(String::into_bytes);
     let (report, unusable) = match report {
         Some(bytes) if bytes.len() > REPORT_CAP => (

@@ -54,6 +54,14 @@ impl CapturedFile {
         let kept = usize::try_from(kept).ok()?;
         self.is_cut().then_some((kept / 2, kept - kept / 2))
     }
+    /// Takes back what was read of it: nobody may keep it.
+    pub(crate) fn forget(&mut self, reason: String) {
+        *self = Self {
+            bytes_total: self.bytes_total,
+            broken: Some(reason),
+            ..Self::nothing(&self.path)
+        };
+    }
     /// What stands for the output of a program that never ran.
     #[must_use]
     pub(crate) fn nothing(path: &Path) -> Self {

@@ -35,8 +35,12 @@ before; `run-loop log` says so. A delegated job goes on in the session of an ear
 (`run-loop job submit --continue JOB`), and in its own where its answer did not fit its schema.
 
 Its keys go to it alone, and their values are taken out of reports, messages and captured output of every
-job of the run. So are the values of the variables that `env` of an entry names, where they have 8
-characters or more. No job can read the environment of `run-loop` itself; those of other agents that work
+job of the run, also as JSON or an address writes them. So is the value of a variable that `env` of an entry
+names where the variable's name says that it is secret (`KEY`, `TOKEN`, `SECRET`, `PASSWORD`, `CREDENTIAL`,
+`LOGIN`, `AUTH` and the like) or the value looks drawn at random (16 or more letters and digits in a row);
+a setting like `NODE_ENV=production` is none. What has less than 8 characters stays. User and password of an
+address (`https://user:token@host`) go, whosever they are. Output that cannot be read for this is removed,
+and what is left in its place says so. No job can read the environment of `run-loop` itself; those of other agents that work
 at the same time, and that of your shell, can be read by any that is not confined.
 
 Profiles whose names end with `-acp` drive a program over the Agent Client Protocol: our client of it is

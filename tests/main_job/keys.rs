@@ -96,3 +96,34 @@ fn what_a_command_is_given_by_name_is_shown_nowhere() {
     assert_nowhere(bench.repo.root(), CANARY);
     assert_nowhere(&bench.repo.beside("home"), CANARY);
 }
+
+/// A setting that an agent is given by name is none: its word may be said. What looks like a key is one,
+/// whatever the variable is called, and so is a password in an address.
+#[test]
+fn a_setting_that_is_given_by_name_may_be_said() {
+    let bench = Bench::new();
+    let given = ScriptedAgent::passing()
+        .after("SUMMARY=\"For $NODE_ENV, $HOUSE_LINE, $http_proxy and proxy-canary-5\"");
+    let bench = bench
+        .reviewer_with("ann", &given, "env: [NODE_ENV, HOUSE_LINE]")
+        .ready();
+    let mut run = bench.command(&["--base", "main", "--review-only"]);
+    run.env("NODE_ENV", "production")
+        .env("HOUSE_LINE", "line-0123456789abcdefghij")
+        .env("http_proxy", "http://me:proxy-canary-5@127.0.0.1:9");
+    Ran::of(&run.output().unwrap()).ends(0);
+    let report = format!(
+        "report-{}.md",
+        bench.sidecar("ann")["job"].as_str().unwrap()
+    );
+    let report = bench.repo.root().join(".agents/reports/ann").join(report);
+    let report = std::fs::read_to_string(report).unwrap();
+    assert!(
+        report.contains("For production, [redacted], http://"),
+        "{report}"
+    );
+    for secret in ["line-0123456789abcdefghij", "proxy-canary-5"] {
+        assert_nowhere(bench.repo.root(), secret);
+        assert_nowhere(&bench.repo.beside("home"), secret);
+    }
+}

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// Reads a line. Programs cut texts between the two halves of a pair of surrogates; half a pair is read
 /// as the character that stands for what cannot be read.
-pub(super) fn parsed(line: &str) -> Option<Value> {
+pub(crate) fn parsed(line: &str) -> Option<Value> {
     let read = |line: &str| serde_json::from_str(line).ok();
     read(line).or_else(|| read(&without_half_pairs(line)?))
 }

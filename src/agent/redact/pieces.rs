@@ -1,14 +1,13 @@
 //! Secrets that a program told in pieces, each in a line of its own: no line holds one, and whoever
 //! reads them together does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::path::Path;
 
 use serde_json::Value;
 
 use crate::agent::adapter;
-use crate::agent::redact::{MARK, Secrets};
+use crate::agent::redact::{MARK, PIECE, Secrets, apart, without};
 use crate::domain::profile::Stream;
 
 /// A piece of a text.
@@ -21,102 +20,102 @@ struct Piece {
 }
 
 impl Secrets {
-    /// Takes the values out of what a program said in pieces, in the file that holds its output.
-    pub(crate) fn taken_out_of_pieces(&self, stream: Stream, path: &Path) {
-        if self.values.is_empty() {
-            return;
-        }
-        let Ok(bytes) = fs_err::read(path) else {
-            return;
-        };
-        if let Some(clean) = self.without_pieces(stream, &bytes)
-            && fs_err::write(path, clean).is_err()
-        {
-            // Better no file than one that shows a key.
-            drop(fs_err::remove_file(path));
-        }
-    }
-
-    /// The output without them; `None` where it holds none.
-    fn without_pieces(&self, stream: Stream, output: &[u8]) -> Option<Vec<u8>> {
+    /// The output without the values that a program said in pieces; `None` where it holds none. Where it
+    /// begins or ends it may do so within a value.
+    pub(super) fn without_pieces(
+        &self,
+        stream: Stream,
+        output: &[u8],
+        begins: bool,
+        ends: bool,
+    ) -> Option<Vec<u8>> {
         let lines: Vec<&[u8]> = output.split_inclusive(|byte| *byte == b'\n').collect();
-        let mut texts: BTreeMap<String, Vec<Piece>> = BTreeMap::new();
-        for (line, bytes) in lines.iter().enumerate() {
-            let value = serde_json::from_slice::<Value>(bytes).ok();
-            let found = value.and_then(|value| {
-                let (of, place) = adapter::piece(stream, &value)?;
-                let text = value.pointer(place)?.as_str()?.to_owned();
-                Some((of, Piece { line, place, text }))
-            });
-            if let Some((of, piece)) = found {
-                texts.entry(of).or_default().push(piece);
-            }
-        }
-        let mut clean: BTreeMap<usize, (&'static str, String)> = BTreeMap::new();
+        let texts = texts(stream, &lines);
+        let mut clean: BTreeMap<usize, Vec<u8>> = BTreeMap::new();
         for pieces in texts.values() {
             let whole: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
-            let secret = self.found_in(whole.as_bytes());
+            let secret = self.found_in_part(whole.as_bytes(), begins, ends);
             let mut at = 0;
             for piece in pieces {
-                let text = without(piece.text.as_bytes(), at, &secret);
-                at += piece.text.len();
-                if let Some(text) = text {
-                    clean.insert(piece.line, (piece.place, text));
+                let text = piece.text.as_bytes();
+                let kept = without(text, at, &secret);
+                at += text.len();
+                if kept != text {
+                    let kept = String::from_utf8_lossy(&kept).into_owned();
+                    clean.insert(piece.line, piece.saying(lines[piece.line], kept));
                 }
+            }
+        }
+        // What is left of the lines at which it begins and ends may hold more of the same texts.
+        let edges = [
+            (begins, lines.first(), 0),
+            (ends, lines.last(), lines.len()),
+        ];
+        for (is_edge, line, nth) in edges {
+            let line = line.filter(|line| is_edge && !texts.is_empty() && parsed(line).is_none());
+            if line.is_some_and(|line| self.may_hold_a_part(line)) {
+                clean.insert(nth.saturating_sub(1), MARK.to_vec());
             }
         }
         if clean.is_empty() {
             return None;
         }
-        let mut bytes = Vec::with_capacity(output.len());
-        for (nth, line) in lines.into_iter().enumerate() {
-            match (clean.remove(&nth), serde_json::from_slice::<Value>(line)) {
-                (Some((place, text)), Ok(mut value)) => {
-                    if let Some(said) = value.pointer_mut(place) {
-                        *said = Value::String(text);
-                    }
-                    bytes.extend_from_slice(format!("{value}\n").as_bytes());
-                }
-                (_, _) => bytes.extend_from_slice(line),
-            }
-        }
-        Some(bytes)
+        let lines = lines.into_iter().enumerate();
+        let lines = lines.map(|(nth, line)| clean.remove(&nth).unwrap_or_else(|| line.to_vec()));
+        Some(lines.collect::<Vec<_>>().concat())
     }
 
-    /// Where the values stand, in order.
-    fn found_in(&self, text: &[u8]) -> Vec<Range<usize>> {
-        let mut found: Vec<Range<usize>> = Vec::new();
-        for value in &self.values {
-            let starts = text.windows(value.len()).enumerate();
-            let starts = starts.filter(|(_, part)| part == value).map(|(at, _)| at);
-            found.extend(starts.map(|at| at..at + value.len()));
-        }
-        found.sort_by_key(|range| range.start);
-        found
+    /// Where values stand in a text, also such as lack their beginning or their end.
+    fn found_in_part(&self, text: &[u8], begins: bool, ends: bool) -> Vec<Range<usize>> {
+        let mut found = self.found_in(text);
+        let left = self.left_of_one(text).filter(|_| begins);
+        let begun = self.begun(text).filter(|_| ends);
+        found.extend(left.map(|left| 0..left));
+        found.extend(begun.map(|begun| text.len() - begun..text.len()));
+        apart(found)
+    }
+
+    /// Whether a line may hold a part of a value, of which others hold the rest.
+    fn may_hold_a_part(&self, line: &[u8]) -> bool {
+        let parts = self.values.iter().flat_map(|value| value.windows(PIECE));
+        let parts: BTreeSet<&[u8]> = parts.collect();
+        line.windows(PIECE).any(|part| parts.contains(part))
     }
 }
 
-/// A piece that begins at this place of its text, without what is secret; `None` where nothing is. The
-/// mark stands where a secret begins.
-fn without(piece: &[u8], begins: usize, secret: &[Range<usize>]) -> Option<String> {
-    let ends = begins + piece.len();
-    let mut kept = Vec::new();
-    let mut at = begins;
-    let mut is_clean = true;
-    for range in secret {
-        if range.end <= at || range.start >= ends {
-            continue;
+/// The texts that were said in pieces, by whatever tells them apart.
+fn texts(stream: Stream, lines: &[&[u8]]) -> BTreeMap<String, Vec<Piece>> {
+    let mut texts: BTreeMap<String, Vec<Piece>> = BTreeMap::new();
+    for (line, bytes) in lines.iter().enumerate() {
+        let found = parsed(bytes).and_then(|value| {
+            let (of, place) = adapter::piece(stream, &value)?;
+            let text = value.pointer(place)?.as_str()?.to_owned();
+            Some((of, Piece { line, place, text }))
+        });
+        if let Some((of, piece)) = found {
+            texts.entry(of).or_default().push(piece);
         }
-        is_clean = false;
-        let start = range.start.max(at);
-        kept.extend_from_slice(&piece[at - begins..start - begins]);
-        if range.start >= begins {
-            kept.extend_from_slice(MARK);
-        }
-        at = range.end.min(ends);
     }
-    kept.extend_from_slice(&piece[at - begins..]);
-    (!is_clean).then(|| String::from_utf8_lossy(&kept).into_owned())
+    texts
+}
+
+impl Piece {
+    /// Its line, with another text.
+    fn saying(&self, line: &[u8], text: String) -> Vec<u8> {
+        let Some(mut value) = parsed(line) else {
+            return MARK.to_vec();
+        };
+        if let Some(said) = value.pointer_mut(self.place) {
+            *said = Value::String(text);
+        }
+        let end = if line.ends_with(b"\n") { "\n" } else { "" };
+        format!("{value}{end}").into_bytes()
+    }
+}
+
+/// A line as whoever reads the output reads it, also where a part of it cannot be read.
+fn parsed(line: &[u8]) -> Option<Value> {
+    adapter::parsed(&String::from_utf8_lossy(line))
 }
 
 #[cfg(test)]
@@ -157,7 +156,7 @@ mod tests {
         let lines = texts.map(|text| acp(text, "a"));
         let output = [&lines[0], &other, &none, &lines[1], &lines[2], &lines[3]];
         let output = output.map(String::as_str).join("\n") + "\n";
-        let clean = secrets().without_pieces(Stream::Acp, output.as_bytes());
+        let clean = secrets().without_pieces(Stream::Acp, output.as_bytes(), false, false);
         let clean = String::from_utf8(clean.unwrap()).unwrap();
         let said: Vec<&str> = clean.lines().collect();
         let wanted = ["It is [redacted]", "", ", and [redacted][redacted]", "."];
@@ -167,7 +166,7 @@ mod tests {
         ];
         assert_eq!(said, wanted);
         let lines = texts.map(gemini).join("\n");
-        let clean = secrets().without_pieces(Stream::Gemini, lines.as_bytes());
+        let clean = secrets().without_pieces(Stream::Gemini, lines.as_bytes(), false, false);
         let clean = String::from_utf8(clean.unwrap()).unwrap();
         assert!(
             !clean.contains("6789") && clean.contains(", and "),
@@ -175,7 +174,7 @@ mod tests {
         );
         // What holds none stays as it is.
         assert_eq!(
-            secrets().without_pieces(Stream::Acp, other.as_bytes()),
+            secrets().without_pieces(Stream::Acp, other.as_bytes(), false, false),
             None
         );
     }
