@@ -17,5 +17,6 @@ pub(crate) mod partner;
 mod hidden;
 mod refusal;
 mod unix;
+mod within;
 
 pub use hidden::hide_own_environment;

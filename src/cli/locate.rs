@@ -75,6 +75,7 @@ pub(crate) fn git(environment: &Environment) -> Result<Git, Failure> {
         path: environment.path().to_owned(),
         home: variable("HOME"),
         xdg_config_home: variable("XDG_CONFIG_HOME"),
+        allow_protocol: variable("GIT_ALLOW_PROTOCOL"),
         ..GitEnvironment::default()
     })
 }

@@ -89,6 +89,19 @@ pub enum Error {
         /// Its value.
         value: String,
     },
+    /// What a promisor remote alone has is not here.
+    #[error(
+        "what only the promisor remote {} has could not be fetched: {why}",
+        path_shown(remote)
+    )]
+    NotFetched {
+        /// Its name.
+        remote: PathBuf,
+        /// The repository that knows it by this name.
+        git_dir: PathBuf,
+        /// What went wrong.
+        why: String,
+    },
     /// A path is something else than what it must be.
     #[error("{path} in {rev} is no regular file (mode {mode})")]
     NotAFile {
@@ -119,7 +132,10 @@ impl Error {
         if let Self::Start { source, .. } = &self {
             message = format!("{message}: {source}");
         }
-        let failure = Failure::new(code, message);
+        self.helped(Failure::new(code, message))
+    }
+    /// A failure with the command that helps where this is its reason.
+    pub(crate) fn helped(&self, failure: Failure) -> Failure {
         match self {
             Self::NotGenuine { .. } | Self::NoWay { .. } | Self::NotBest { .. } => {
                 failure.next(["git", "fsck", "--full"])
@@ -127,6 +143,15 @@ impl Error {
             Self::NoSwitch { name, .. } => {
                 failure.next(["git", "config", "--show-origin", "--get-all", name.as_str()])
             }
+            // It shows whether the remote answers, and to whom.
+            Self::NotFetched {
+                remote, git_dir, ..
+            } => failure.next([
+                "git".to_owned(),
+                format!("--git-dir={}", git_dir.to_string_lossy()),
+                "ls-remote".to_owned(),
+                remote.to_string_lossy().into_owned(),
+            ]),
             Self::Start { .. }
             | Self::Failed { .. }
             | Self::Complained { .. }
@@ -148,6 +173,7 @@ impl Error {
             | Self::NotBest { .. }
             | Self::FalseIndex { .. }
             | Self::NoSwitch { .. }
+            | Self::NotFetched { .. }
             | Self::NotAFile { .. }
             | Self::Io(_) => &[],
         }

@@ -86,6 +86,7 @@ pub fn make(
         made(&differ(git, &apart), pair, review, receipt_seed, folder)
     };
     match make() {
+        Err(error @ Error::Git(git::Error::NotFetched { .. })) => Err(failed(&error)),
         // What the store holds damaged may be here a second time.
         Err(error @ Error::Git(_)) => {
             store.mended(failed(&error))?;
@@ -102,7 +103,19 @@ fn failed(error: &Error) -> Failure {
         message = format!("{message}: {cause}");
         source = cause.source();
     }
-    Failure::new(Code::EvidenceFailed, message)
+    let failure = Failure::new(Code::EvidenceFailed, message);
+    match error {
+        Error::Git(error) => error.helped(failure),
+        Error::Io(_)
+        | Error::List(_)
+        | Error::Diff(_)
+        | Error::Glob { .. }
+        | Error::Empty { .. }
+        | Error::Lost(_)
+        | Error::Json(_)
+        | Error::NoSeed
+        | Error::Path(_) => failure,
+    }
 }
 
 /// What changed from one content tree to another, as far as reviewers may be shown it; `scratch` is

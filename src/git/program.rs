@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
@@ -19,7 +20,9 @@ const OLDEST: (u32, u32) = (2, 34);
 /// The first six are the design's. `core.ignoreStat` would mark every entry we enter as
 /// assume-unchanged, `core.safecrlf` and the advice only add text to standard error,
 /// `add.ignoreErrors` makes partial trees, and `submodule.recurse` reaches into submodules.
-const SETTINGS: [&str; 14] = [
+/// `ext::` remotes are commands of a shell: git takes one from a repository's configuration only where that
+/// allows it, too, and whoever works there can write both.
+const SETTINGS: [&str; 15] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.trustctime=true",
@@ -34,7 +37,12 @@ const SETTINGS: [&str; 14] = [
     "advice.sparseIndexExpanded=false",
     "add.ignoreErrors=false",
     "submodule.recurse=false",
+    "protocol.ext.allow=never",
 ];
+
+/// How long a remote may take to give what it has promised: hours of a slow one are given up, and not a big
+/// repository on a common line.
+pub const FETCH_LIMIT: Duration = Duration::from_mins(20);
 
 /// What git is given of the user's environment; nothing else reaches it, `GIT_*` least of all.
 #[derive(Debug, Clone, Default)]
@@ -47,6 +55,10 @@ pub struct GitEnvironment {
     pub xdg_config_home: Option<OsString>,
     /// The program to use instead of the first `git` on `path`.
     pub program: Option<PathBuf>,
+    /// `GIT_ALLOW_PROTOCOL`: the only protocols that the user lets git use.
+    pub allow_protocol: Option<OsString>,
+    /// How long a remote may take that has promised objects; `None`: [`FETCH_LIMIT`].
+    pub fetch_limit: Option<Duration>,
     /// Leave out the machine's configuration (`/etc/gitconfig`).
     pub no_system_config: bool,
 }
@@ -73,6 +85,7 @@ struct Inner {
     program: PathBuf,
     env: BTreeMap<OsString, OsString>,
     version: (u32, u32),
+    fetch_limit: Duration,
 }
 
 impl Git {
@@ -118,8 +131,15 @@ impl Git {
                 program,
                 env,
                 version,
+                fetch_limit: environment.fetch_limit.unwrap_or(FETCH_LIMIT),
             }),
         })
+    }
+
+    /// How long a remote may take.
+    #[must_use]
+    pub(crate) fn fetch_limit(&self) -> Duration {
+        self.inner.fetch_limit
     }
 
     /// The version: major and minor.
@@ -235,7 +255,8 @@ fn quiet(command: &Command, output: Output) -> Result<Vec<u8>, Error> {
     }
 }
 
-fn failed(command: &Command, output: Output) -> Error {
+/// How a command failed.
+pub(crate) fn failed(command: &Command, output: Output) -> Error {
     Error::Failed {
         command: name_of(command),
         status: output.status,
@@ -263,6 +284,9 @@ fn variables(environment: &GitEnvironment) -> BTreeMap<OsString, OsString> {
     }
     if let Some(folder) = &environment.xdg_config_home {
         env.insert("XDG_CONFIG_HOME".into(), folder.clone());
+    }
+    if let Some(protocols) = &environment.allow_protocol {
+        env.insert("GIT_ALLOW_PROTOCOL".into(), protocols.clone());
     }
     if environment.no_system_config {
         env.insert("GIT_CONFIG_NOSYSTEM".into(), "1".into());

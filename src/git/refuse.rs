@@ -116,6 +116,7 @@ pub(crate) fn meaning(root: &Path, error: &Error) -> Meaning {
         | Error::NotBest { .. }
         | Error::FalseIndex { .. }
         | Error::NoSwitch { .. }
+        | Error::NotFetched { .. }
         | Error::NotAFile { .. }
         | Error::Io(_) => false,
     };

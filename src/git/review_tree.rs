@@ -142,16 +142,22 @@ impl ReviewTrees {
         };
         let failure = |error: &Error| {
             let message = format!("the review tree of {slot} could not be opened: {error}");
-            Failure::new(Code::ReviewTreeFailed, message)
+            let failure = Failure::new(Code::ReviewTreeFailed, message);
+            match error {
+                Error::Git(error) => error.helped(failure),
+                Error::Io(_) | Error::Doubt(_) => failure,
+            }
         };
         self.opened(slot, tree, &view).or_else(|error| match error {
+            Error::Git(git::Error::NotFetched { .. }) | Error::Io(_) | Error::Doubt(_) => {
+                Err(failure(&error))
+            }
             // What the store holds damaged may be here a second time.
             Error::Git(_) => {
                 self.store.mended(failure(&error))?;
                 self.opened(slot, tree, &view)
                     .map_err(|error| failure(&error))
             }
-            Error::Io(_) | Error::Doubt(_) => Err(failure(&error)),
         })
     }
 

@@ -10,7 +10,7 @@ use std::process::Command;
 use landlock::RulesetStatus;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal, setsid};
 
 use crate::process::confine::Rules;
 
@@ -36,6 +36,23 @@ pub(crate) fn die_with_this_thread(command: &mut Command) {
     // SAFETY: `ask` makes three system calls and touches no lock, no memory of other threads and
     // no allocator (an `io::Error` of an errno holds none), so it may run between fork and exec.
     unsafe { command.pre_exec(ask) };
+}
+
+/// Puts the child in a session of its own, without a terminal, and makes the kernel kill it when the thread
+/// that starts it dies.
+#[expect(
+    unsafe_code,
+    reason = "a session can only be made by the child itself, before its program runs"
+)]
+pub(crate) fn apart(command: &mut Command) {
+    die_with_this_thread(command);
+    let leave = || {
+        setsid()?;
+        Ok(())
+    };
+    // SAFETY: `leave` makes one system call and touches no lock, no memory of other threads and no
+    // allocator (an `io::Error` of an errno holds none), so it may run between fork and exec.
+    unsafe { command.pre_exec(leave) };
 }
 
 /// What a child whose rules do not hold fails with; no program's start fails with it.

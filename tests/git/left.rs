@@ -10,7 +10,7 @@ use run_loop::git::read::{Peel, Place, Read as _, layout};
 use crate::reading::git_dir;
 use crate::support::reading::agree;
 use crate::support::repo::{Repo, pipe};
-use crate::support::source::{discover, git};
+use crate::support::source::{discover, git, store};
 
 fn opens(repo: &Repo) -> bool {
     Library::open(Place::new(&git_dir(repo))).is_ok()
@@ -102,6 +102,33 @@ fn a_partial_clone_is_left_to_the_program() {
     repo.git(&["config", "uploadpack.allowFilter", "true"]);
     let clone = repo.cloned(&repo.url(), &["--filter=blob:none"]);
     left_to_the_program(&clone);
+}
+
+/// A remote can be a command of a shell. Git takes one only where the configuration allows it, which whoever
+/// works in a repository can write as well: it would run where nobody confines it.
+#[test]
+fn no_command_of_the_configuration_is_run_for_a_missing_object() {
+    let repo = Repo::new();
+    let ran = repo.beside("ran");
+    let url = format!("ext::sh -c touch% {}", ran.display());
+    for [name, value] in [
+        ["remote.away.url", url.as_str()],
+        ["remote.away.promisor", "true"],
+        ["protocol.ext.allow", "always"],
+        ["protocol.allow", "always"],
+    ] {
+        repo.git(&["config", name, value]);
+    }
+    let id = repo.git(&["rev-parse", "HEAD:README.md"]);
+    let (folder, file) = id.split_at(2);
+    std::fs::remove_file(repo.root().join(".git/objects").join(folder).join(file)).unwrap();
+    let dir = git_dir(&repo);
+    assert!(object::blob(&git(), &dir, "HEAD:README.md").is_err());
+    assert!(!ran.exists());
+    let found = discover(repo.root());
+    let store = store(&repo, &found);
+    assert!(object::blob(&git(), store.git_dir(), &id).is_err());
+    assert!(!ran.exists());
 }
 
 /// Extensions that git knows and the library does not, and one in an old format that git overlooks.

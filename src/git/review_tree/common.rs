@@ -69,11 +69,7 @@ impl Common {
         if self.complete.as_ref() == Some(tree) {
             return Ok(());
         }
-        store.complete(git, tree).map_err(|error| {
-            Error::Doubt(format!(
-                "files of it that only a promisor remote has could not be fetched: {error}"
-            ))
-        })?;
+        store.complete(git, tree)?;
         self.complete = Some(tree.clone());
         Ok(())
     }

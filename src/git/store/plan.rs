@@ -62,6 +62,9 @@ impl Plan {
             }
         }
         text.extend_from_slice(&promisor_settings(&config, &promising));
+        if promisor {
+            text.extend_from_slice(&protocol_settings(&config));
+        }
         Ok(Self {
             format: repo.object_format,
             config: text,
@@ -217,6 +220,39 @@ fn promising(config: &GitConfig) -> BTreeSet<Vec<u8>> {
 
 fn setting(remote: &[u8], key: &str) -> Vec<u8> {
     [&b"remote."[..], remote, b".", key.as_bytes()].concat()
+}
+
+/// Protocols that git uses for remotes that a repository names unless somebody forbids it.
+const USUAL: [&[u8]; 5] = [b"http", b"https", b"git", b"ssh", b"file"];
+
+/// Which protocols the repository keeps git from. One that git does not use by itself is none that a
+/// repository allows us.
+fn protocol_settings(config: &GitConfig) -> Vec<u8> {
+    let mut text = Vec::new();
+    let is_usual = |name: &[u8]| USUAL.contains(&name);
+    let mut carry = |name: Option<&[u8]>| {
+        let middle = name.map(|name| [b".", name].concat()).unwrap_or_default();
+        let key = [&b"protocol"[..], &middle, b".allow"].concat();
+        let Some(value) = config.last(key) else {
+            return;
+        };
+        if value.eq_ignore_ascii_case(b"always") && !name.is_some_and(is_usual) {
+            return;
+        }
+        text.extend_from_slice(b"[protocol");
+        if let Some(name) = name {
+            text.push(b' ');
+            quote(&mut text, name);
+        }
+        text.extend_from_slice(b"]\n\tallow = ");
+        quote(&mut text, value);
+        text.push(b'\n');
+    };
+    carry(None);
+    for name in config.subsections("protocol", &["allow"]) {
+        carry(Some(&name));
+    }
+    text
 }
 
 /// What makes remotes promisors: without it, git calls their missing objects damage.

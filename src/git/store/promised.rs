@@ -12,7 +12,7 @@ use crate::git::Git;
 use crate::git::config::GitConfig;
 use crate::git::error::{Error, name_of, path_of};
 use crate::git::genuine::lines;
-use crate::git::program::finish;
+use crate::git::program::{failed, finish};
 use crate::git::repository::ObjectFormat;
 
 /// Folders may be missing too, and what is in them is known only then: a filter leaves out those below a
@@ -147,24 +147,28 @@ impl ReviewStore {
                 .args(["--filter=blob:none", "--stdin", "--"])
                 .arg(path_of(&remote))
                 .stdin(asked.as_bytes());
-            let name = name_of(&command);
-            // What a server says beside is no answer of it: what came is looked at afterwards.
-            match command.output() {
-                Ok(output) if output.status.success() => return Ok(()),
-                Ok(output) => {
-                    last = Error::Failed {
-                        command: name,
-                        status: output.status,
-                        stderr: output.stderr,
-                    };
-                }
+            let limit = git.fetch_limit();
+            let why = match command.output_within(limit) {
+                // What a server says beside is no answer of it: what came is looked at afterwards.
+                Ok(Some(output)) if output.status.success() => return Ok(()),
+                Ok(Some(output)) => failed(&command, output).to_string(),
+                Ok(None) => format!(
+                    "`{}` was ended after {} s",
+                    name_of(&command),
+                    limit.as_secs_f32()
+                ),
                 Err(source) => {
                     return Err(Error::Start {
-                        command: name,
+                        command: name_of(&command),
                         source,
                     });
                 }
-            }
+            };
+            last = Error::NotFetched {
+                remote: path_of(&remote),
+                git_dir: self.git_dir().to_owned(),
+                why,
+            };
         }
         Err(last)
     }
