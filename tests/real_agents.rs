@@ -13,6 +13,8 @@ mod support;
 mod creator;
 #[path = "real_agents/failures.rs"]
 mod failures;
+#[path = "real_agents/gate.rs"]
+mod gate;
 #[path = "real_agents/hostile.rs"]
 mod hostile;
 #[path = "real_agents/model.rs"]

@@ -229,7 +229,7 @@ impl Trial {
             .output()
             .unwrap();
         let ran = Ran::of(&output);
-        record::tell_slow(&ran);
+        record::tell_slow(&self.bench, &ran);
         assert!(
             !ran.stdout.contains(KEY) && !ran.stderr.contains(KEY),
             "{ran:?}"

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::program::Program;
-use crate::support::bench::Ran;
+use crate::support::agents::ScriptedAgent;
+use crate::support::bench::{Bench, Ran};
 
 /// The folder of this run, where `.ci/real-agents` says so.
 fn folder() -> Option<PathBuf> {
@@ -52,12 +53,34 @@ pub(crate) fn passed(program: Program, case: &str) {
 
 /// The run came to nothing at the end of a job's budget. Where the machine has more to do than it can,
 /// and nothing else is wrong, it was too slow for it; one that is idle was waited for in vain.
-pub(crate) fn tell_slow(ran: &Ran) {
-    let is_over = ran.code != Some(0) && ran.stderr.contains("at the end of its budget");
-    if is_over && is_busy() {
+pub(crate) fn tell_slow(bench: &Bench, ran: &Ran) {
+    // Another code is a verdict, a limit or a refusal, whatever else took its time.
+    if ran.code != Some(5) || !is_busy() {
+        return;
+    }
+    let log = bench.run(&["log", "--format", "ndjson"]);
+    if log.code == Some(0) && is_out_of_time(&log.stdout) {
         let thread = std::thread::current();
         add("slow", thread.name().unwrap_or_default());
     }
+}
+
+/// Whether nothing went wrong with the jobs of a run but that budgets ended.
+fn is_out_of_time(log: &str) -> bool {
+    let events = log.lines().map(serde_json::from_str::<Value>);
+    let ends = events.map_while(Result::ok).filter_map(|line| {
+        let event = &line["event"];
+        let is_end = event["kind"] == "job_ended" || event["kind"] == "delegate_ended";
+        is_end.then(|| {
+            let is_over = event["ended"] == "stopped: its budget was spent";
+            let problems = event["problems"].as_array();
+            let is_read = problems.is_none_or(Vec::is_empty) && event["problem"].is_null();
+            let is_well = event["ended"] == "exit code 0" && event["verdict"] != "NOT PASS";
+            (is_over, is_over || (is_read && is_well))
+        })
+    });
+    let ends: Vec<(bool, bool)> = ends.collect();
+    ends.iter().any(|(is_over, _)| *is_over) && ends.iter().all(|(_, is_right)| *is_right)
 }
 
 /// Whether more runs here than there are processors.
@@ -107,4 +130,29 @@ fn the_last_run_is_written_down() {
         std::fs::write(&path, &told).unwrap();
     }
     assert_eq!(std::fs::read_to_string(&path).unwrap(), told);
+}
+
+/// Only what a budget ended was slow, and what else went wrong was not.
+#[test]
+fn what_is_slow_is_told_by_the_log() {
+    let hangs = ScriptedAgent::hangs();
+    let fails = ScriptedAgent::exits(3);
+    let forgets = ScriptedAgent::plain_pass();
+    for (agents, is_slow) in [
+        (&[&hangs][..], true),
+        (&[&hangs, &ScriptedAgent::passing()], true),
+        (&[&hangs, &fails], false),
+        (&[&hangs, &forgets], false),
+        (&[&forgets], false),
+    ] {
+        let names = ["ann", "bob"].into_iter().zip(agents);
+        let bench = names.fold(Bench::new(), |bench, (name, agent)| {
+            bench.reviewer(name, agent)
+        });
+        let bench = bench.ready();
+        let line = ["--base", "main", "--review-only", "--job-timeout", "4"];
+        bench.run(&line).ends(5);
+        let log = bench.run(&["log", "--format", "ndjson"]);
+        assert_eq!(is_out_of_time(&log.stdout), is_slow, "{}", log.stdout);
+    }
 }

@@ -1,0 +1,149 @@
+//! `.ci/real-agents` itself, with programs that stand for what it calls: what is no failure, and what is.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::support::agents::executable;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// How the script ended with this output of the tests, and what it said.
+struct Ended {
+    code: Option<i32>,
+    said: String,
+}
+
+/// The script's text, with less time for the tests.
+fn script() -> String {
+    let text = std::fs::read_to_string(PathBuf::from(ROOT).join(".ci/real-agents")).unwrap();
+    let short = text.replace("    run=300\n", "    run=1\n");
+    assert_ne!(text, short);
+    short
+}
+
+/// The tests that `--few` takes.
+fn few() -> Vec<String> {
+    let text = script();
+    let words = |from: &str| {
+        let (_, rest) = text.split_once(from).unwrap();
+        let (words, _) = rest.split_once("; do").unwrap();
+        words.split_whitespace().map(str::to_owned)
+    };
+    let cases = words("for case in ");
+    let named = |case: String| words("for program in ").map(move |it| format!("{case}::{it}"));
+    cases.flat_map(named).collect()
+}
+
+/// Runs the script where `cargo test` does this with the folder of the run, `$RUN`.
+fn gate(tests: &str) -> Ended {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    for name in [".ci", "bin", "tests/real_agents"] {
+        std::fs::create_dir_all(root.join(name)).unwrap();
+    }
+    let program = |name: &str, text: &str| {
+        let text = format!("#!/usr/bin/env bash\n{text}\n");
+        executable(&root.join("bin"), name, &text);
+    };
+    program("npm", "mkdir -p \"$3/node_modules/.bin\"");
+    program("ip", ":");
+    program(
+        "unshare",
+        "while [[ ${1:-} == --* ]]; do shift; done; exec \"$@\"",
+    );
+    program(
+        "cargo",
+        &format!(
+            "case \" $* \" in *' --no-run '*) exit 0 ;; esac\n\
+             RUN=$RUN_LOOP_REAL_AGENTS_RUN\n{tests}"
+        ),
+    );
+    program("mount", ":");
+    let script = executable(&root.join(".ci"), "real-agents", &script());
+    std::fs::write(root.join("tests/real_agents/package.json"), "{}").unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let output = Command::new(script)
+        .arg("--few")
+        .env_clear()
+        .env("PATH", format!("{}:{path}", root.join("bin").display()))
+        .env("RUN_LOOP_REAL_AGENTS", root.join("agents"))
+        .output()
+        .unwrap();
+    Ended {
+        code: output.status.code(),
+        said: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Lines of results.
+fn results(failed: &[&str]) -> String {
+    let line = |name: String| {
+        let is_failed = failed.contains(&name.as_str());
+        format!(
+            "echo 'test {name} ... {}'\n",
+            if is_failed { "FAILED" } else { "ok" }
+        )
+    };
+    few().into_iter().map(line).collect()
+}
+
+/// A test that was renamed is missed here, where no program is.
+#[test]
+fn each_test_that_few_takes_is_there() {
+    let list = Command::new(std::env::current_exe().unwrap())
+        .args(["--list", "--format", "terse"])
+        .output()
+        .unwrap();
+    let list = String::from_utf8(list.stdout).unwrap();
+    for name in few() {
+        let is_there = list.lines().any(|line| line == format!("{name}: test"));
+        assert!(is_there, "{name} is no test");
+    }
+}
+
+/// Each has to run, and programs to be driven.
+#[test]
+fn what_did_not_run_is_a_failure() {
+    let passed = "echo '{}' > \"$RUN/passed\"";
+    assert_eq!(gate(&format!("{}{passed}", results(&[]))).code, Some(0));
+    let ended = gate(&results(&[]));
+    assert!(ended.code == Some(1) && ended.said.contains("drove a program"));
+    for name in few() {
+        let all = results(&[]);
+        let renamed = all.replace(&format!("{name} ..."), &format!("{name}_too ..."));
+        let ended = gate(&format!("{renamed}{passed}"));
+        assert!(
+            ended.code == Some(1) && ended.said.contains(&name),
+            "{name}"
+        );
+    }
+}
+
+/// Too slow is a test that says so of itself, with all others at their end, or a run whose time is up.
+#[test]
+fn slowness_is_no_excuse_for_anything_else() {
+    let (one, other) = ("review::passes::codex", "review::passes::claude");
+    let slow = format!("echo {one} > \"$RUN/slow\"\n");
+    let end = "echo 'test result: FAILED. 17 passed; 1 failed'; exit 101";
+    let one_failed = results(&[one]);
+    for (tests, code) in [
+        (format!("{slow}{one_failed}{end}"), 0),
+        (format!("{one_failed}{end}"), 101),
+        (format!("{slow}{}{end}", results(&[one, other])), 101),
+        (
+            format!("{slow}echo {other} > \"$RUN/wrong\"\n{one_failed}{end}"),
+            101,
+        ),
+        // It took the others with it.
+        (format!("{slow}{one_failed}exit 101"), 101),
+        ("exit 124".to_owned(), 124),
+        ("kill -KILL $$".to_owned(), 137),
+        ("exec sleep 60".to_owned(), 0),
+        (format!("echo {other} > \"$RUN/wrong\"\nexec sleep 60"), 124),
+    ] {
+        let ended = gate(&tests);
+        assert_eq!(ended.code, Some(code), "{tests}: {}", ended.said);
+        let is_told = ended.said.contains("WERE NOT RUN");
+        assert_eq!(is_told, code == 0, "{tests}: {}", ended.said);
+    }
+}
