@@ -27,5 +27,7 @@ mod publish;
 mod range;
 #[path = "gate/rulings.rs"]
 mod rulings;
+#[path = "gate/sample.rs"]
+mod sample;
 #[path = "gate/world.rs"]
 mod world;

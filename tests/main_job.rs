@@ -57,6 +57,8 @@ mod refusals;
 mod resume;
 #[path = "main_job/scope.rs"]
 mod scope;
+#[path = "main_job/sessions.rs"]
+mod sessions;
 #[path = "main_job/signals.rs"]
 mod signals;
 #[path = "main_job/stale.rs"]

@@ -8,8 +8,9 @@ use run_loop::domain::policy::Attest;
 use run_loop::gate::{Attested, GatePolicy, human};
 use run_loop::promote::ApprovedRound;
 
+use crate::sample::rules;
 use crate::support::repo::git;
-use crate::world::{World, refused, rules};
+use crate::world::{World, refused};
 
 fn by_files() -> GatePolicy {
     let mut rules = rules();

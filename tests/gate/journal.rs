@@ -7,7 +7,8 @@ use run_loop::domain::failure::Failure;
 use run_loop::domain::policy::Attest;
 use run_loop::promote::ApprovedRound;
 
-use crate::world::{World, refused, rules};
+use crate::sample::rules;
+use crate::world::{World, refused};
 
 fn database(world: &World, round: &ApprovedRound) -> std::path::PathBuf {
     world.state.run_path(round.spec.loop_id).join("journal.db")

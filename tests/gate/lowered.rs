@@ -15,7 +15,8 @@ use run_loop::domain::verdict::{Coverage, PassedBy, Verdict};
 use run_loop::promote::{ApprovedRound, Permit};
 use serde_json::Value;
 
-use crate::world::{World, reader, refused};
+use crate::sample::reader;
+use crate::world::{World, refused};
 
 fn oid(digit: char) -> Oid {
     Oid::parse(&digit.to_string().repeat(40)).unwrap()

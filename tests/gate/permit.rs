@@ -15,7 +15,8 @@ use run_loop::domain::severity::Severity;
 use run_loop::domain::verdict::{Coverage, PassedBy, Verdict};
 use run_loop::promote::{ApprovedRound, Permit};
 
-use crate::world::{World, reader, refused, slot_name};
+use crate::sample::{reader, slot_name};
+use crate::world::{World, refused};
 
 /// The code that a permit is refused with after a change of the facts.
 #[track_caller]

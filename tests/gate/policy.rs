@@ -15,7 +15,8 @@ use run_loop::domain::verdict::Coverage;
 use run_loop::gate::GatePolicy;
 use run_loop::promote::ApprovedRound;
 
-use crate::world::{World, reader, refused, rules, slot_name};
+use crate::sample::{reader, rules, slot_name};
+use crate::world::{World, refused};
 
 /// Approves with a change of the round, and judges with a change of the rules.
 fn answer(

@@ -3,7 +3,8 @@
 use run_loop::domain::code::Code;
 use run_loop::domain::policy::Carry;
 
-use crate::world::{World, refused, rules};
+use crate::sample::rules;
+use crate::world::{World, refused};
 
 /// One more commit on `main`, which is left checked out no longer.
 fn main_moves(world: &World, path: &str) {

@@ -16,7 +16,8 @@ use run_loop::domain::verdict::{Coverage, PassedBy, Verdict};
 use run_loop::promote::{ApprovedRound, EndedJob, Permit};
 use serde_json::Value;
 
-use crate::world::{World, reader, refused, rules};
+use crate::sample::{reader, rules};
+use crate::world::{World, refused};
 
 fn claim(title: &str) -> Claim {
     Claim {

@@ -4,15 +4,14 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::agents::{Point, ScriptedAgent};
+use crate::support::agents::ScriptedAgent;
 use crate::support::bench::{Bench, Ran};
-use crate::support::crash::{Engine, until};
 
 const KEY: &str = "sk-canary-5c1f0e9a7b";
 const OTHER_KEY: &str = "sk-canary-other-77d2";
 
 /// Functions for the scripts: a text as a JSON string, and a whole report as one.
-const JSON: &str = r#"
+pub(crate) const JSON: &str = r#"
 json_text() { printf '"'; sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' | sed -e ':a' -e 'N' -e '$!ba' -e 's/\n/\\n/g' | tr -d '\n'; printf '"'; }
 read_prompt
 REPORT=$(verdict "${VERDICT:-PASS}" '[]' | json_text)
@@ -29,15 +28,15 @@ echo '{{"type":"system","subtype":"init","session_id":"s-1","model":"m-1","claud
 
 const DONE: &str = r#"printf '{"type":"result","subtype":"success","is_error":false,"total_cost_usd":0.5,"usage":{"input_tokens":7,"output_tokens":3},"result":%s}\n' "$REPORT""#;
 
-struct Profiled {
-    bench: Bench,
+pub(crate) struct Profiled {
+    pub(crate) bench: Bench,
     bin: PathBuf,
     /// Where a claude keeps what is its own, and may write.
     keeps: Option<PathBuf>,
 }
 
 impl Profiled {
-    fn new(programs: &[(&str, &ScriptedAgent)]) -> Self {
+    pub(crate) fn new(programs: &[(&str, &ScriptedAgent)]) -> Self {
         let bench = Bench::new().ready();
         let bin = bench.repo.beside("bin");
         std::fs::create_dir_all(&bin).unwrap();
@@ -54,16 +53,16 @@ impl Profiled {
         }
     }
     /// With programs that tell a test something by files in this folder.
-    fn keeping(folder: &Path, programs: &[(&str, &ScriptedAgent)]) -> Self {
+    pub(crate) fn keeping(folder: &Path, programs: &[(&str, &ScriptedAgent)]) -> Self {
         Self {
             keeps: Some(folder.to_owned()),
             ..Self::new(programs)
         }
     }
-    fn run(&self, reviewers: &[&str]) -> Ran {
+    pub(crate) fn run(&self, reviewers: &[&str]) -> Ran {
         self.run_with(reviewers, &[])
     }
-    fn run_with(&self, reviewers: &[&str], more: &[&str]) -> Ran {
+    pub(crate) fn run_with(&self, reviewers: &[&str], more: &[&str]) -> Ran {
         let mut args = vec!["--base", "main", "--review-only", "--job-timeout", "20"];
         args.extend(more);
         for reviewer in reviewers {
@@ -71,7 +70,7 @@ impl Profiled {
         }
         Ran::of(&self.command(&args).output().unwrap())
     }
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let path = &self.bench.environment()["PATH"];
         let mut command = self.bench.command(args);
         command
@@ -82,7 +81,7 @@ impl Profiled {
         command
     }
     #[track_caller]
-    fn refused(&self, reviewer: &str, code: i32, says: &str) {
+    pub(crate) fn refused(&self, reviewer: &str, code: i32, says: &str) {
         self.run(&[reviewer]).ends(code).says(says);
         assert_eq!(self.bench.promoted(), Vec::<String>::new());
     }
@@ -185,155 +184,6 @@ fn a_missing_program_names_the_list_of_programs() {
     let ran = world.run(&["qwen"]);
     ran.ends(2).with("RL0006");
     assert_eq!(ran.next(), ["run-loop", "agents"]);
-}
-
-/// A claude that answers by whether it is to continue a session: its first call, a call that
-/// continues `s-1`, and any other call.
-fn in_sessions(world: &Path, first: &str, continued: &str, other: &str) -> ScriptedAgent {
-    let calls = world.join("calls");
-    ScriptedAgent::with_script(format!(
-        r#"{JSON}
-CALLS={calls}; SAVED={calls}.report
-echo "$*" >> "$CALLS"
-SESSION=s-$(wc -l < "$CALLS")
-case " $* " in *" --resume s-1 "*) SESSION=s-1 ;; esac
-init() {{ printf '{{"type":"system","subtype":"init","cwd":"%s","session_id":"%s"}}\n' "${{CWD:-$PWD}}" "$SESSION"; }}
-done_at() {{ init; printf '{{"type":"result","subtype":"success","is_error":false,"total_cost_usd":%s,"usage":{{"input_tokens":7,"output_tokens":3}},"result":%s}}\n' "$1" "$REPORT"; }}
-if [ "$SESSION" = s-1 ] && [ "$(wc -l < "$CALLS")" = 1 ]; then
-{first}
-elif [ "$SESSION" = s-1 ]; then
-{continued}
-else
-{other}
-fi"#,
-        calls = calls.display()
-    ))
-}
-
-const NO_VERDICT: &str = r#"REPORT='"I forgot the verdict."'; done_at 0.5"#;
-
-fn jobs(world: &Profiled) -> Vec<serde_json::Value> {
-    let ran = world.bench.run(&["show", "--cost", "--format", "json"]);
-    let told: serde_json::Value = serde_json::from_str(&ran.ends(0).stdout).unwrap();
-    told["jobs"].as_array().unwrap().clone()
-}
-
-/// Row A-022: a re-ask goes on in the session of the attempt before it; cost that the program
-/// counts on is not told twice.
-#[test]
-fn a_re_ask_goes_on_in_the_session() {
-    let folder = tempfile::tempdir().unwrap();
-    let again = in_sessions(folder.path(), NO_VERDICT, "done_at 0.75", "exit 9");
-    let world = Profiled::keeping(folder.path(), &[("claude", &again)]);
-    world.run(&["claude"]).ends(0);
-    let jobs = jobs(&world);
-    assert_eq!(jobs.len(), 2);
-    assert_eq!(jobs[1]["session"], "s-1");
-    assert_eq!(
-        (&jobs[0]["cost_usd"], &jobs[1]["cost_usd"]),
-        (&0.5.into(), &0.25.into())
-    );
-    let calls = std::fs::read_to_string(folder.path().join("calls")).unwrap();
-    assert!(
-        !calls.lines().next().unwrap().contains("--resume"),
-        "{calls}"
-    );
-}
-
-/// Row A-023, T-064: a session that is not there any more is replaced once, and that is said.
-#[test]
-fn a_session_that_is_gone_is_replaced() {
-    let folder = tempfile::tempdir().unwrap();
-    let gone = r#"echo '{"type":"result","subtype":"error_during_execution","is_error":true,"session_id":"s-9","total_cost_usd":0,"usage":{"input_tokens":0,"output_tokens":0},"errors":["No conversation found with session ID: s-1"]}'; exit 1"#;
-    let program = in_sessions(folder.path(), NO_VERDICT, gone, "done_at 0.5");
-    let world = Profiled::keeping(folder.path(), &[("claude", &program)]);
-    world
-        .run(&["claude"])
-        .ends(0)
-        .says("its session cannot be continued");
-    let calls = std::fs::read_to_string(folder.path().join("calls")).unwrap();
-    let resumed: Vec<bool> = calls
-        .lines()
-        .map(|line| line.contains("--resume"))
-        .collect();
-    assert_eq!(resumed, [false, true, false]);
-    // Gone every time, it is no verdict in the end, and nobody asks without end.
-    let program = in_sessions(folder.path(), NO_VERDICT, gone, NO_VERDICT);
-    std::fs::remove_file(folder.path().join("calls")).unwrap();
-    let world = Profiled::keeping(folder.path(), &[("claude", &program)]);
-    world.refused("claude", 5, "invalid report");
-    let calls = std::fs::read_to_string(folder.path().join("calls")).unwrap();
-    assert_eq!(calls.lines().count(), 3);
-}
-
-/// What a session remembers proves nothing: the report of the job before, word for word.
-#[test]
-fn a_session_carries_no_pass_over() {
-    let folder = tempfile::tempdir().unwrap();
-    // Perfect but for its receipts; then perfect, under the nonce of the job before.
-    let first = r#"REPORT=$(verdict PASS '[]' | json_text); printf '%s' "$REPORT" > "$SAVED"
-REPORT=$(RECEIPTS='{}' verdict PASS '[]' | json_text); done_at 0.5"#;
-    let continued = r#"REPORT=$(cat "$SAVED"); done_at 0.5"#;
-    let program = in_sessions(folder.path(), first, continued, "exit 9");
-    let world = Profiled::keeping(folder.path(), &[("claude", &program)]);
-    world.refused("claude", 5, "nonce");
-    // And a NOT PASS does not become a PASS by a session that goes on.
-    let folder = tempfile::tempdir().unwrap();
-    let first = r"REPORT=$(RECEIPTS='{}' verdict 'NOT PASS' '[]' | json_text); done_at 0.5";
-    let program = in_sessions(folder.path(), first, "done_at 0.5", "exit 9");
-    let world = Profiled::keeping(folder.path(), &[("claude", &program)]);
-    world.refused("claude", 1, "NOT PASS");
-}
-
-/// A program that says it works in another folder has not read what it was asked about.
-#[test]
-fn a_session_of_another_folder_has_no_verdict() {
-    let folder = tempfile::tempdir().unwrap();
-    let continued = "CWD=/ done_at 0.5";
-    let program = in_sessions(folder.path(), NO_VERDICT, continued, "CWD=/ done_at 0.5");
-    let world = Profiled::keeping(folder.path(), &[("claude", &program)]);
-    world.refused("claude", 5, "it worked in /");
-}
-
-/// Also where the engine that asked it is dead: the one that takes the job over knows where it was started.
-#[test]
-fn a_session_of_another_folder_has_no_verdict_when_it_is_taken_over() {
-    let folder = tempfile::tempdir().unwrap();
-    let point = |name: &str| Point::new(folder.path(), name);
-    let (started, go) = (point("started"), point("go"));
-    let continued = format!(
-        "echo x > {}; read -r _ < {}; CWD=/ done_at 0.5",
-        started.path().display(),
-        go.path().display()
-    );
-    let program = in_sessions(folder.path(), NO_VERDICT, &continued, "CWD=/ done_at 0.5");
-    let world = Profiled::keeping(folder.path(), &[("claude", &program)]);
-    let line = [
-        "--base",
-        "main",
-        "--review-only",
-        "--reviewer",
-        "claude",
-        "--format",
-        "ndjson",
-    ];
-    let engine = Engine::of(world.command(&line));
-    started.reached();
-    let ended = || {
-        let left = world.bench.left_in_cache(&["jobs"]);
-        let ended = left.iter().filter(|path| path.ends_with("/outcome.json"));
-        ended.count()
-    };
-    let before = ended();
-    engine.signal("STOP");
-    go.release();
-    until("the guard has written the outcome", || ended() > before);
-    engine.kill();
-    let ran = Ran::of(&world.command(&["resume"]).output().unwrap());
-    ran.ends(5).says("it worked in /");
-    assert_eq!(world.bench.promoted(), Vec::<String>::new());
-    let calls = std::fs::read_to_string(folder.path().join("calls")).unwrap();
-    assert_eq!(calls.matches("--resume s-1").count(), 1, "{calls}");
 }
 
 /// A reviewer is started so that it may not write, with the prompt on standard input.
@@ -451,31 +301,6 @@ echo '{{"type":"step_finish","sessionID":"s","part":{{"reason":"stop","tokens":{
     assert_eq!(lines.len(), 2, "the folder is empty: {lines:?}");
     assert!(lines[0].ends_with("/opencode.own"), "{lines:?}");
     assert_ne!(lines[0], lines[1]);
-}
-
-/// Such a program's re-ask goes on in its session, from the same folder: made anew, so that nothing lies
-/// in it which the job before put there, and not to be written where it is confined.
-#[test]
-fn a_program_that_works_elsewhere_goes_on_in_its_session() {
-    let script = format!(
-        r#"{JSON}
-SEEN="$HOME/.local/share/opencode/seen"
-{{ printf '%s|%s|%s\n' "$PWD" "$(ls -A | tr -d '\n')" "$*"; }} >> "$SEEN"
-touch planted 2> /dev/null
-[ "$(wc -l < "$SEEN")" -gt 1 ] || REPORT='"I forgot the verdict."'
-printf '{{"type":"text","sessionID":"ses_1","part":{{"text":%s}}}}\n' "$REPORT"
-echo '{{"type":"step_finish","sessionID":"ses_1","part":{{"reason":"stop","tokens":{{"input":1,"output":1}},"cost":0}}}}'"#
-    );
-    let world = Profiled::new(&[("opencode", &ScriptedAgent::with_script(script))]);
-    world.run(&["opencode"]).ends(0);
-    let seen = world.bench.repo.beside("home/.local/share/opencode/seen");
-    let seen = std::fs::read_to_string(seen).unwrap();
-    let calls: Vec<Vec<&str>> = seen.lines().map(|line| line.split('|').collect()).collect();
-    assert_eq!(calls.len(), 2, "{seen}");
-    assert_eq!(calls[0][0], calls[1][0]);
-    assert_eq!((calls[0][1], calls[1][1]), ("", ""), "{seen}");
-    assert!(!calls[0][2].contains("--session"), "{seen}");
-    assert!(calls[1][2].contains("--session ses_1"), "{seen}");
 }
 
 /// A key goes to its agent alone, and what the agent makes of it is shown nowhere. Nor is the key of another
