@@ -14,6 +14,8 @@ mod budgets;
 mod cancelled;
 #[path = "engine/delegations.rs"]
 mod delegations;
+#[path = "engine/ends.rs"]
+mod ends;
 #[path = "engine/holds.rs"]
 mod holds;
 #[path = "engine/judged.rs"]
