@@ -7,7 +7,7 @@ use crate::domain::identity::Pin;
 use crate::domain::job::Role;
 use crate::domain::oid::Oid;
 use crate::domain::slot::SlotName;
-use crate::engine::claims::claims_not_pass;
+use crate::engine::claims::claims_besides;
 use crate::engine::state::{ClosedRound, State};
 
 /// A claim of NOT PASS, valid or not, on an identity: it bars PASS there (design, section 6).
@@ -54,19 +54,36 @@ impl State {
         });
         rests && raised.all(settled) && !still_open
     }
-    /// Whether a job claims nothing itself, and calls an earlier finding of its slot open.
+    /// Whether a job claims nothing itself, and calls an earlier finding of its slot open that nobody had
+    /// ruled on.
     fn rests_on_earlier(&self, job: JobId) -> bool {
-        let (Some(record), Some(run)) = (self.jobs.get(&job), &self.run) else {
+        let outcome = self.jobs.get(&job).and_then(|it| it.outcome.as_ref());
+        let (Some(outcome), Some(run)) = (outcome, &self.run) else {
             return false;
         };
-        let Some(outcome) = &record.outcome else {
-            return false;
-        };
-        let open = outcome.reading.still_open();
-        let earlier = |finding: &Finding| {
-            finding.slot == record.job.slot && finding.blocking && open.contains(&finding.id)
-        };
-        !claims_not_pass(&outcome.reading, run.review.fail_on) && self.findings.iter().any(earlier)
+        let besides = claims_besides(&outcome.reading, run.review.fail_on);
+        !besides && self.ruled_since(job).next().is_some()
+    }
+    /// The earlier findings of its slot that a job called open and that were taken back or overruled
+    /// since. What was settled before is not opened by a word.
+    pub(super) fn ruled_since(&self, job: JobId) -> impl Iterator<Item = &Finding> {
+        let record = self.jobs.get(&job);
+        let slot = record.map(|record| &record.job.slot);
+        let outcome = record.and_then(|record| record.outcome.as_ref());
+        let open = outcome.map_or_else(Vec::new, |outcome| outcome.reading.still_open());
+        self.findings.iter().filter(move |finding| {
+            let own = Some(&finding.slot) == slot && finding.blocking;
+            own && open.contains(&finding.id)
+                && Self::ruled(finding).is_some()
+                && self.last_disposed(finding) > Some(job)
+        })
+    }
+    /// The newest job by which a finding's disposition changed.
+    fn last_disposed(&self, finding: &Finding) -> Option<JobId> {
+        let all = self.disposed.iter();
+        all.filter(|(_, id)| *id == finding.id)
+            .map(|(job, _)| *job)
+            .max()
     }
     /// The findings that a job raised, in their order.
     #[must_use]

@@ -96,9 +96,12 @@ impl State {
             && finding.disposition == Disposition::Open
             && is_taken_back(finding.id, said)
     }
-    /// By what a NOT PASS passes whose findings block no more; the weakest ground names the whole.
-    pub(super) fn ground(&self, findings: &[&Finding]) -> PassedBy {
-        let ruled = findings.iter().filter_map(|finding| match finding.lowered {
+    /// By what a job's NOT PASS passes whose findings block no more, nor those of before that it is about;
+    /// the weakest ground names the whole.
+    pub(super) fn ground(&self, job: JobId) -> PassedBy {
+        let own = self.findings.iter().filter(|finding| finding.job == job);
+        let all = own.chain(self.ruled_since(job));
+        let ruled = all.filter_map(|finding| match finding.lowered {
             Some(Lowered::Dismissed { finding }) => {
                 let mut findings = self.findings.iter();
                 Self::ruled(findings.find(|it| it.id == finding)?)

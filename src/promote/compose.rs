@@ -4,7 +4,8 @@ use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::event::Settlement;
 use crate::domain::failure::Failure;
-use crate::domain::job::{Reading, Review, Stored};
+use crate::domain::finding::Finding;
+use crate::domain::job::{Reading, Review, Ruling, Stored};
 use crate::domain::layout;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::domain::slot::{Slot, SlotName};
@@ -259,12 +260,7 @@ fn settled(
         .filter(|claim| claim.blocks(bar))
     {
         match ledger::settled(round, passed.ended, claim) {
-            Some(Settled::Ruled { finding, ruling }) => rulings.push(SettledFinding {
-                finding: finding.id.to_string(),
-                title: finding.claim.title.clone(),
-                ruling: ruling.ruling,
-                note: ruling.note.clone(),
-            }),
+            Some(Settled::Ruled { finding, ruling }) => rulings.push(settled_by(finding, ruling)),
             Some(Settled::Late { finding }) => advisory.push(AdvisoryFinding {
                 finding: finding.id.to_string(),
                 title: finding.claim.title.clone(),
@@ -273,7 +269,19 @@ fn settled(
             Some(Settled::TakenBack) | None => {}
         }
     }
+    for (finding, ruling) in ledger::ruled_since(round, passed.ended) {
+        rulings.push(settled_by(finding, ruling));
+    }
     (rulings, advisory)
+}
+
+fn settled_by(finding: &Finding, ruling: &Ruling) -> SettledFinding {
+    SettledFinding {
+        finding: finding.id.to_string(),
+        title: finding.claim.title.clone(),
+        ruling: ruling.ruling,
+        note: ruling.note.clone(),
+    }
 }
 
 fn base_ref(spec: &RunSpec) -> Option<String> {

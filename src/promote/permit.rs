@@ -208,7 +208,9 @@ fn claims_not_pass(round: &ApprovedRound, ended: &EndedJob, bar: Severity) -> bo
     match &ended.outcome.reading {
         Reading::Review(review) => {
             stands(&review.findings)
-                || (review.verdict == Verdict::NotPass && review.findings.is_empty())
+                || (review.verdict == Verdict::NotPass
+                    && review.findings.is_empty()
+                    && !ledger::is_settled_since(round, ended))
         }
         // A NOT PASS that names nothing that blocks leaves nothing that could be ruled on.
         Reading::Invalid {

@@ -376,6 +376,58 @@ fn a_quorum_does_not_speak_for_who_found_something() {
     stage.promoted_nothing();
 }
 
+/// What a reviewer says of its earlier finding alone, as NOT PASS. It stands or falls with the finding.
+fn says_it_is_still_there(correct: &str) -> Stage {
+    let creator = by_role(&[("implement", &implements("// begun")), ("correct", correct)]);
+    let wish = finding("first wish", "medium", "src/lib.rs", 1);
+    let reviewer = by_round(&[
+        says("NOT PASS", &[wish], &[]),
+        says("NOT PASS", &[], &[("F-1", "open")]),
+    ]);
+    let rules = "rulings withdrawn 'I was wrong.' | deliver";
+    let reviewer = by_role(&[("review", &reviewer), ("readjudicate", rules)]);
+    let wish = finding("second wish", "medium", "src/lib.rs", 1);
+    let other = by_round(&[says("PASS", &[], &[]), says("NOT PASS", &[wish], &[])]);
+    let other = by_role(&[("review", &other), ("readjudicate", rules)]);
+    Stage::new()
+        .agent("ann", &creator)
+        .agent("bob", &reviewer)
+        .agent("cid", &other)
+        .ready()
+}
+
+/// M-011: a NOT PASS that finds nothing new goes with the finding that it calls open.
+#[test]
+fn a_word_that_an_earlier_finding_is_still_there_goes_with_it() {
+    let correct = format!(
+        "if [ $RUN_LOOP_JOB_ROUND = 2 ]; then {}; answers fixed | deliver; \
+         else answers refuted 'It is there.' | deliver; fi",
+        adds("// as wished")
+    );
+    let stage = says_it_is_still_there(&correct);
+    stage.run(&LINE).ends(0);
+    let sidecar = stage.bench().sidecar("bob");
+    assert_eq!(sidecar["by"], "withdrawal");
+    assert_eq!(sidecar["rulings"][0]["finding"], "F-1");
+    assert_eq!(sidecar["rulings"][0]["ruling"], "withdrawn");
+    stage.gate_ends(0);
+}
+
+/// What was taken back before it was said did not take it back: the content is another one now.
+#[test]
+fn a_word_that_a_finding_is_there_again_stands() {
+    let correct = format!("{}; answers refuted 'No.' | deliver", adds("// more"));
+    let correct = format!(
+        "if [ $RUN_LOOP_JOB_ROUND = 2 ]; then {correct}; else answers refuted 'No.' | deliver; fi"
+    );
+    let stage = says_it_is_still_there(&correct);
+    let line = ["--creator", "ann", "--reviewer", "bob", "--reviewer", "cid"];
+    let ran = stage.run(&line);
+    ran.ends(7).with("RL0703");
+    assert!(stage.asked().contains(&"readjudicate cid".to_owned()));
+    stage.promoted_nothing();
+}
+
 /// The same of what was mended, and found again since: an earlier PASS does not say that it is mended now.
 #[test]
 fn what_was_found_again_is_not_mended_by_an_earlier_pass() {

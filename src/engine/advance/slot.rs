@@ -78,7 +78,7 @@ fn resolved(
     {
         return None;
     }
-    Some((state.ground(&state.findings_of(*job)), *job))
+    Some((state.ground(*job), *job))
 }
 
 /// The slot passes. What its reviewer raised on other content it has answered by that, and that
@@ -252,9 +252,8 @@ fn judge(
     if let Some(event) = said_of_earlier(state, review, slot, job, outcome) {
         return event;
     }
-    let findings = state.findings_of(job);
     let agent = slot.agent_at(place.rank);
-    match verdict::of(state, outcome, agent, run.review.fail_on, &findings) {
+    match verdict::of(state, job, outcome, agent, run.review.fail_on) {
         // A PASS beside the word that an earlier finding still holds is none.
         verdict::Judged::Pass(_) if state.keeps_open(&slot.name, &outcome.reading) => {
             settle(round, slot, Settlement::NotPassed { job })

@@ -1,7 +1,7 @@
 //! What one answer says: PASS, NOT PASS, or nothing. Silence is never either.
 
 use crate::domain::agent::{Agent, Contract};
-use crate::domain::finding::Finding;
+use crate::domain::id::JobId;
 use crate::domain::job::{JobOutcome, Reading, Review};
 use crate::domain::severity::Severity;
 use crate::domain::verdict::{PassedBy, Verdict};
@@ -19,31 +19,25 @@ pub(super) enum Judged {
 }
 
 /// Judges an answer: only a valid review of an agent that ended by itself with 0 is a verdict.
-/// `findings` are the report's own, as they stand in the ledger.
 pub(super) fn of(
     state: &State,
+    job: JobId,
     outcome: &JobOutcome,
     agent: Option<&Agent>,
     fail_on: Severity,
-    findings: &[&Finding],
 ) -> Judged {
     let Some(agent) = agent.filter(|_| outcome.ended.is_success()) else {
         return Judged::None;
     };
     match &outcome.reading {
-        Reading::Review(review) => judge(state, review, agent, fail_on, findings),
+        Reading::Review(review) => judge(state, job, review, agent, fail_on),
         // They answer other questions than a review.
         Reading::Reply { .. } | Reading::Invalid { .. } | Reading::Silent => Judged::None,
     }
 }
 
-fn judge(
-    state: &State,
-    review: &Review,
-    agent: &Agent,
-    fail_on: Severity,
-    findings: &[&Finding],
-) -> Judged {
+fn judge(state: &State, job: JobId, review: &Review, agent: &Agent, fail_on: Severity) -> Judged {
+    let findings = state.findings_of(job);
     let blocks = review.findings.iter().any(|claim| claim.blocks(fail_on));
     let covered = match agent.contract {
         Contract::Json => review.is_whole(),
@@ -60,7 +54,7 @@ fn judge(
         Verdict::NotPass
             if !findings.is_empty() && covered && !findings.iter().any(|it| it.blocking) =>
         {
-            Judged::Pass(state.ground(findings))
+            Judged::Pass(state.ground(job))
         }
         Verdict::NotPass => Judged::NotPass,
     }

@@ -151,6 +151,37 @@ pub(super) fn is_taken_back_after(round: &ApprovedRound, finding: &Finding, foun
 /// The ruling that took a finding's force. The ledger alone is not believed: the last job that
 /// ruled on the finding must say so, and must be one that may.
 pub(super) fn ruling<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<&'a Ruling> {
+    ruled(round, finding).map(|(_, ruling)| ruling)
+}
+
+/// The earlier findings of its slot that a job called open and whose force a ruling took since. What was
+/// settled before is not opened by a word.
+pub(in crate::promote) fn ruled_since<'a>(
+    round: &'a ApprovedRound,
+    ended: &EndedJob,
+) -> impl Iterator<Item = (&'a Finding, &'a Ruling)> {
+    let (id, slot) = (ended.job.id, ended.job.slot.clone());
+    let open = ended.outcome.reading.still_open();
+    round.ledger.iter().filter_map(move |finding| {
+        let own = finding.slot == slot && finding.blocking && open.contains(&finding.id);
+        let (job, ruling) = own.then(|| ruled(round, finding)).flatten()?;
+        (job.id > id).then_some((finding, ruling))
+    })
+}
+
+/// Whether a job is about an earlier finding that was settled since, by a ruling or in a review of one's
+/// own work.
+pub(super) fn is_settled_since(round: &ApprovedRound, ended: &EndedJob) -> bool {
+    let open = ended.outcome.reading.still_open();
+    let taken_back = |finding: &Finding| {
+        let own = finding.slot == ended.job.slot && open.contains(&finding.id);
+        own && finding.blocking && is_taken_back_after(round, finding, ended.job.id)
+    };
+    ruled_since(round, ended).next().is_some() || round.ledger.iter().any(taken_back)
+}
+
+/// The ruling, and the job that made it.
+fn ruled<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<(&'a Job, &'a Ruling)> {
     let (job, ruling) = round
         .rulings
         .iter()
@@ -191,7 +222,7 @@ pub(super) fn ruling<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<
             | RulingKind::Overruled,
         ) => false,
     };
-    may.then_some(ruling)
+    may.then_some((job, ruling))
 }
 
 /// The review that raised a finding.

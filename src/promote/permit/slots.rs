@@ -151,6 +151,10 @@ fn passes_by(
         Contract::Json => review.is_whole(),
         Contract::Line => true,
     };
+    let earlier = ledger::ruled_since(round, ended).next().is_some();
+    if review.verdict == Verdict::NotPass && earlier && !self_review {
+        return passes_by_rulings(round, ended, review);
+    }
     if !covered || (review.verdict == Verdict::NotPass && review.findings.is_empty()) {
         return None;
     }
@@ -163,7 +167,8 @@ fn passes_by(
 }
 
 /// By what a NOT PASS passes its slot: each of its blocking findings must be withdrawn or overruled,
-/// now or before, or late, and the report must have had full coverage, whatever its contract.
+/// now or before, or late, as must be those of before that it calls open, and the report must have had
+/// full coverage, whatever its contract.
 fn passes_by_rulings(round: &ApprovedRound, ended: &EndedJob, review: &Review) -> Option<PassedBy> {
     if review.coverage != Coverage::Full || !review.is_whole() {
         return None;
@@ -174,8 +179,10 @@ fn passes_by_rulings(round: &ApprovedRound, ended: &EndedJob, review: &Review) -
         .map(|claim| ledger::settled(round, ended, claim))
         .collect::<Option<_>>()?;
     let is = |kind: RulingKind| {
-        let mut settled = settled.iter();
-        settled.any(|it| matches!(it, Settled::Ruled { ruling, .. } if ruling.ruling == kind))
+        let mut own = settled.iter();
+        let mut earlier = ledger::ruled_since(round, ended);
+        own.any(|it| matches!(it, Settled::Ruled { ruling, .. } if ruling.ruling == kind))
+            || earlier.any(|(_, ruling)| ruling.ruling == kind)
     };
     // The weakest ground names the whole.
     Some(if is(RulingKind::Overruled) {

@@ -40,7 +40,10 @@ impl Model<'_> {
                     return bar.map_or(Slot::Passes, Slot::Refuses);
                 }
                 Answer::NotPassLow => return self.unless_left(slot, content, None, true),
-                Answer::NotPass | Answer::NotPassUnexplained | Answer::PassWithBlocker => {
+                Answer::NotPass
+                | Answer::NotPassUnexplained
+                | Answer::NotPassStillOpen
+                | Answer::PassWithBlocker => {
                     return claimed.map_or(Slot::Nothing, Slot::Refuses);
                 }
                 Answer::NotPassNew
@@ -153,7 +156,10 @@ impl Model<'_> {
     fn said_open(&mut self, answer: Answer, slot: usize, round: u32) -> Vec<usize> {
         let says_open = matches!(
             answer,
-            Answer::PassButOpen | Answer::NotPassNewButOpen | Answer::InvalidButOpen
+            Answer::PassButOpen
+                | Answer::NotPassNewButOpen
+                | Answer::NotPassStillOpen
+                | Answer::InvalidButOpen
         );
         let held = |(_, finding): &(usize, &Finding)| {
             says_open && finding.slot == slot && finding.blocks() && !finding.is_ruled()
@@ -208,6 +214,7 @@ impl Model<'_> {
                     | Answer::PassWithBlocker
                     | Answer::NotPass
                     | Answer::NotPassUnexplained
+                    | Answer::NotPassStillOpen
                     | Answer::NotPassLow
             );
         if read_all {
@@ -216,14 +223,22 @@ impl Model<'_> {
         let claims = blocks
             || placed
             || keeps
-            || matches!(answer, Answer::NotPassUnexplained | Answer::InvalidNotPass);
+            || matches!(
+                answer,
+                Answer::NotPassUnexplained | Answer::NotPassStillOpen | Answer::InvalidNotPass
+            );
         let claim = claims.then(|| {
-            let covered = answer == Answer::NotPass || placed;
+            let whole = matches!(answer, Answer::NotPass | Answer::NotPassStillOpen);
+            let covered = whole || placed;
             self.claims.push(Claim {
                 content,
                 slot,
                 covered,
-                kept_alone: matches!(answer, Answer::PassButOpen | Answer::InvalidButOpen),
+                kept_alone: keeps
+                    && matches!(
+                        answer,
+                        Answer::PassButOpen | Answer::NotPassStillOpen | Answer::InvalidButOpen
+                    ),
                 open,
             });
             self.claims.len() - 1

@@ -15,6 +15,7 @@ pub fn worlds() -> impl Strategy<Value = World> {
         1 => Just(Answer::PassWithBlocker),
         1 => Just(Answer::NotPass),
         1 => Just(Answer::NotPassUnexplained),
+        2 => Just(Answer::NotPassStillOpen),
         1 => Just(Answer::NotPassLow),
         2 => Just(Answer::NotPassNew),
         1 => Just(Answer::NotPassNewAlone),

@@ -138,6 +138,13 @@ pub(super) fn outcome(answer: Answer, said: &Said) -> JobOutcome {
         Answer::PassWithBlocker => (exited(0), review(Pass, Coverage::Full, blocker())),
         Answer::NotPass => (exited(0), not_pass()),
         Answer::NotPassUnexplained => (exited(0), review(NotPass, Coverage::Full, Vec::new())),
+        Answer::NotPassStillOpen => {
+            let prior = said.prior(Disposition::Open);
+            (
+                exited(0),
+                reviewed(NotPass, Coverage::Full, Vec::new(), prior),
+            )
+        }
         Answer::NotPassLow => (
             exited(0),
             review(NotPass, Coverage::Full, vec![claim(Severity::Low, key)]),

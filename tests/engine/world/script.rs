@@ -8,6 +8,8 @@ pub enum Answer {
     PassWithBlocker,
     NotPass,
     NotPassUnexplained,
+    /// NOT PASS, of which all that it says is that what its slot found before is still there.
+    NotPassStillOpen,
     NotPassLow,
     /// NOT PASS with one medium finding on line 1, never raised before, and the word that everything
     /// of before is done.
