@@ -205,19 +205,7 @@ impl Model<'_> {
             self.take_back(slot, content);
         }
         let lowered = self.lowered(answer, (slot, rank), round, content);
-        let read_all = placed
-            || matches!(
-                answer,
-                Answer::Pass
-                    | Answer::PassTakingBack
-                    | Answer::PassButOpen
-                    | Answer::PassWithBlocker
-                    | Answer::NotPass
-                    | Answer::NotPassUnexplained
-                    | Answer::NotPassStillOpen
-                    | Answer::NotPassLow
-            );
-        if read_all {
+        if placed || reads_all(answer) {
             self.reports.push((round, slot, content));
         }
         let claims = blocks
@@ -275,4 +263,19 @@ impl Model<'_> {
         }
         claim
     }
+}
+
+/// Whether an answer without a place is a verdict that read everything.
+fn reads_all(answer: Answer) -> bool {
+    matches!(
+        answer,
+        Answer::Pass
+            | Answer::PassTakingBack
+            | Answer::PassButOpen
+            | Answer::PassWithBlocker
+            | Answer::NotPass
+            | Answer::NotPassUnexplained
+            | Answer::NotPassStillOpen
+            | Answer::NotPassLow
+    )
 }
