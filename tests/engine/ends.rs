@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use run_loop::domain::end::End;
-use run_loop::domain::event::{RoundResult, Settlement};
+use run_loop::domain::event::{Event, RoundResult, Settlement};
 use run_loop::domain::finding::Finding;
 use run_loop::domain::id::JobId;
 use run_loop::domain::job::Role;
@@ -26,7 +26,7 @@ pub struct Whole {
     works: Vec<(Role, SlotName, usize, bool, bool)>,
 }
 
-/// What a run came to.
+/// What a run came to. Of a round that broke off nobody knows who had spoken by then: it is left out.
 pub fn of(driver: &Driver<'_>) -> Whole {
     let state = &driver.state;
     let rounds = state.rounds.iter().map(|round| {
@@ -42,6 +42,17 @@ pub fn of(driver: &Driver<'_>) -> Whole {
         let slot = work.slot.clone();
         (work.role, slot, work.rank, answered, closed.changed)
     });
+    let opened = driver.journal.iter();
+    let opened = opened.filter(|event| matches!(event, Event::RoundOpened { .. }));
+    let broke_off = opened.count() > state.rounds.len();
+    let closed = |finding: &&Finding| state.rounds.iter().any(|it| it.number == finding.round);
+    let findings = state.findings.iter().filter(closed).map(|finding| {
+        let mut found = found(state, finding);
+        if broke_off {
+            found.3 = "whatever the last round made of it";
+        }
+        found
+    });
     Whole {
         end: state.end().map(|end| match end {
             End::Approved { readers } => format!("approved by {readers}"),
@@ -50,7 +61,7 @@ pub fn of(driver: &Driver<'_>) -> Whole {
         }),
         content: driver.content,
         rounds: rounds.collect(),
-        findings: state.findings.iter().map(|it| found(state, it)).collect(),
+        findings: findings.collect(),
         works: works.collect(),
     }
 }
