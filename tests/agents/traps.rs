@@ -358,3 +358,28 @@ fn no_half_of_a_key_stands_where_a_message_is_cut() {
         }
     }
 }
+
+/// aider rounds from a thousand tokens on.
+#[test]
+fn thousands_of_aiders_tokens_are_read() {
+    let told = |line: &str| {
+        let spent = Account::of(Stream::Aider, line.as_bytes()).spent();
+        spent.usage.map(|usage| (usage.input, usage.output))
+    };
+    for (line, tokens) in [
+        ("Tokens: 999 sent, 20 received.", (Some(999), Some(20))),
+        ("Tokens: 1.2k sent, 345 received.", (Some(1200), Some(345))),
+        (
+            "Tokens: 12k sent, 1.0k cache hit, 2.5k received. Cost: $0.01 message, $0.02 session.",
+            (Some(12_000), Some(2500)),
+        ),
+        ("Tokens: 1.25k sent, 345 received.", (None, Some(345))),
+        ("Tokens: k sent, 345 received.", (None, Some(345))),
+        (
+            "Tokens: 99999999999999999999k sent, 5 received.",
+            (None, Some(5)),
+        ),
+    ] {
+        assert_eq!(told(line), Some(tokens), "{line}");
+    }
+}

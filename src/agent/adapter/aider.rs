@@ -66,8 +66,16 @@ fn asks_again(name: &str) -> bool {
     )
 }
 
-/// The number that stands before a word; thousands are written `1.2k`, which is no exact number.
+/// The number that stands before a word. From a thousand on it is rounded, `1.2k` or `12k`: better than none
+/// for whoever has to stop at a limit.
 fn before(counts: &str, word: &str) -> Option<u64> {
     let (head, _) = counts.split_once(word)?;
-    head.rsplit([' ', ',']).next()?.parse().ok()
+    let number = head.rsplit([' ', ',']).next()?;
+    let Some(thousands) = number.strip_suffix('k') else {
+        return number.parse().ok();
+    };
+    let (whole, tenths) = thousands.split_once('.').unwrap_or((thousands, "0"));
+    let tenths: u64 = Some(tenths).filter(|it| it.len() == 1)?.parse().ok()?;
+    let whole: u64 = whole.parse().ok()?;
+    whole.checked_mul(1000)?.checked_add(tenths * 100)
 }
