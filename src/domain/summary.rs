@@ -58,6 +58,9 @@ pub struct Summary {
     pub end: Option<End>,
     /// Effects without an outcome.
     pub open: BTreeMap<EffectId, Effect>,
+    /// What the delegated jobs that ended cost together, in millionths of a US dollar; `None` where none
+    /// told.
+    pub delegated_micro_usd: Option<u64>,
 }
 
 /// A round.
@@ -143,7 +146,7 @@ impl Summary {
             }
             Event::RunResumed { .. } => self.resumed(),
             // That somebody asked shows in the end; a retry shows as one more job. Delegated
-            // jobs are told by the engine's state.
+            // jobs are told by the engine's state, but for what they cost.
             Event::JobRequested { .. }
             | Event::JobClosed { .. }
             | Event::JobSilent { .. }
@@ -258,6 +261,10 @@ impl Summary {
                     record.outcome = Some(Box::new(outcome.clone()));
                 }
             }
+            Outcome::Delegated { outcome } => {
+                let told = [self.delegated_micro_usd, outcome.spent.cost_micro_usd];
+                self.delegated_micro_usd = told.into_iter().flatten().reduce(u64::saturating_add);
+            }
             Outcome::Promoted {
                 result: Done::Ok(promotion),
             } => self.promotion = Some(promotion.clone()),
@@ -273,7 +280,6 @@ impl Summary {
                 result: Done::Err(_),
             }
             | Outcome::TreeOpened { .. }
-            | Outcome::Delegated { .. }
             | Outcome::JobsAwaited
             | Outcome::TimerEnded { .. }
             | Outcome::Measured {

@@ -85,7 +85,10 @@ fn header(summary: &Summary, now: Timestamp) -> String {
     if let Some(start) = summary.started_at {
         parts.push(time::span(start, now));
     }
-    parts.extend(dollars(cost(summary.jobs())));
+    let costs = [cost(summary.jobs()), summary.delegated_micro_usd];
+    parts.extend(dollars(
+        costs.into_iter().flatten().reduce(u64::saturating_add),
+    ));
     parts.join(", ")
 }
 

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use run_loop::domain::effect::Effect;
+use run_loop::domain::delegation::DispatchOutcome;
+use run_loop::domain::effect::{Effect, Outcome};
 use run_loop::domain::event::Event;
-use run_loop::domain::id::JobId;
+use run_loop::domain::id::{EffectId, JobId};
+use run_loop::domain::job::Ended;
+use run_loop::domain::spent::Spent;
 use run_loop::domain::summary::Summary;
 use run_loop::domain::time::Timestamp;
 use run_loop::report::live::{Activity, rows};
@@ -90,4 +93,36 @@ fn a_slot_that_is_asked_shows_how_long_and_what_it_does() {
         lines[2].starts_with("  checks") && lines[2].ends_with("waiting"),
         "{lines:?}"
     );
+}
+
+/// What was delegated is paid for, too; what told nothing is left out.
+#[test]
+fn the_cost_of_delegated_jobs_is_in_the_header() {
+    let mut events = reviewed(1, Path::new("/src"));
+    events.truncate(1);
+    for (nth, told) in [(1, None), (2, Some(500_000)), (3, Some(250_000))] {
+        let outcome = Outcome::Delegated {
+            outcome: DispatchOutcome {
+                ended: Ended::Exited { code: 0 },
+                gone: true,
+                report: None,
+                unusable: None,
+                misfit: None,
+                spent: Spent {
+                    cost_micro_usd: told,
+                    ..Spent::default()
+                },
+                started_at: stamp(1).at,
+                ended_at: stamp(2).at,
+            },
+        };
+        events.push(Event::EffectDone {
+            stamp: stamp(2),
+            effect: EffectId(nth),
+            outcome: Box::new(outcome),
+        });
+    }
+    let header = |events| rows(&summary(events), &BTreeMap::new(), stamp(2).at, 80)[0].clone();
+    assert_eq!(header(&events), "deciding, 1.0s, $0.75");
+    assert_eq!(header(&events[..2]), "deciding, 1.0s");
 }
