@@ -12,6 +12,8 @@ mod support;
 
 #[path = "hazards/clock.rs"]
 mod clock;
+#[path = "hazards/collected.rs"]
+mod collected;
 #[path = "hazards/conversions.rs"]
 mod conversions;
 #[path = "hazards/excludes.rs"]

@@ -33,13 +33,8 @@ pub fn measure(
         store,
         spec,
     };
-    let taken = pinning
-        .take(Some(pinned))
-        .or_else(|failure| {
-            // Objects that lie damaged in the store keep git from writing them.
-            store.mended(failure)?;
-            pinning.take(Some(pinned))
-        })
+    let taken = store
+        .twice(|| pinning.take(Some(pinned)))
         .map_err(translated)?;
     compare(git, repo, store, pinned, taken.pin)
         .map_err(|error| error.into_failure(Code::MeasureFailed))

@@ -50,11 +50,7 @@ pub fn pin(
         Some(role) => format!("{}/{}", spec.loop_id, before(round, role)),
         None => format!("{}/{round}", spec.loop_id),
     };
-    let held = match pinning.hold(&name) {
-        // Objects that lie damaged in the store keep git from writing them: once more without them.
-        Err(failure) => store.mended(failure).and_then(|()| pinning.hold(&name)),
-        held => held,
-    };
+    let held = store.twice(|| pinning.hold(&name));
     let mut pin = held.map_err(|failure| later(failure, round))?;
     if round.0 == 1
         && let BaseSpec::MergeBase { resolved, .. } = &spec.base

@@ -26,6 +26,28 @@ pub(super) const MARK: &str = "run-loop-damaged";
 const LONGEST_HEADER: usize = 32;
 
 impl ReviewStore {
+    /// Does something that reads and writes objects, and once more where damaged ones were in its way, or
+    /// where git failed: a garbage collection in the user's repository takes away what git found there and
+    /// did not write here.
+    ///
+    /// # Errors
+    /// The first failure, with what is known of it.
+    pub(crate) fn twice<T>(
+        &self,
+        mut work: impl FnMut() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let failure = match work() {
+            Err(failure) => failure,
+            done @ Ok(_) => return done,
+        };
+        let is_gits = matches!(failure.code, Code::GitFailed | Code::SnapshotRefused);
+        match self.mended(failure) {
+            Ok(()) => work(),
+            Err(failure) if is_gits => work().map_err(|_| failure),
+            Err(failure) => Err(failure),
+        }
+    }
+
     /// Whether what failed is worth a second try: damaged objects were found, and are gone.
     ///
     /// # Errors
