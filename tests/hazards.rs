@@ -46,6 +46,8 @@ mod rounds;
 mod settings;
 #[path = "hazards/sparse.rs"]
 mod sparse;
+#[path = "hazards/sparse_rounds.rs"]
+mod sparse_rounds;
 #[path = "hazards/staged.rs"]
 mod staged;
 #[path = "hazards/submodule.rs"]

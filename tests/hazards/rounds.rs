@@ -6,8 +6,10 @@
 //! times are what they are, and those that are set are each another. What lies between, an edit of
 //! the same size that puts the same mtime back in the very second of the entry's ctime, no git sees.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,7 +21,9 @@ use crate::support::repo::{Repo, git_command};
 use crate::support::source::{Source, git};
 use crate::trial::{chmod, moment, set_mtime};
 
-const PATHS: [&str; 16] = [
+/// This stands for a byte that is no UTF-8.
+const NO_UTF_8: char = '\u{fffd}';
+const PATHS: [&str; 18] = [
     "a.txt",
     "b.txt",
     "b",
@@ -36,6 +40,8 @@ const PATHS: [&str; 16] = [
     "run.sh",
     "README.md",
     "x\ty",
+    "b/\u{fffd}.txt",
+    "\u{fffd}/a.md",
 ];
 /// Few, and many of the same size.
 const TEXTS: [&str; 7] = [
@@ -82,23 +88,39 @@ enum Clock {
 }
 
 /// A small generator of random numbers (`SplitMix64`).
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
+    pub(crate) fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         usize::try_from((z ^ (z >> 31)) % u64::try_from(sides).unwrap()).unwrap()
     }
-    fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
+    pub(crate) fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.roll(of.len())]
     }
 }
 
+/// A path as the file system and git have it.
+fn named(path: &str) -> OsString {
+    let mut bytes = Vec::new();
+    for (part, text) in path.split(NO_UTF_8).enumerate() {
+        if part > 0 {
+            bytes.push(0xff);
+        }
+        bytes.extend_from_slice(text.as_bytes());
+    }
+    OsString::from_vec(bytes)
+}
+
 struct Game {
     repo: Repo,
+    /// Whether a file of the submodule was edited.
+    is_dirty_inside: bool,
+    /// A repository that is no submodule.
+    nested: Option<&'static str>,
     dice: Dice,
     clock: Clock,
     /// Times that were set on the free clock.
@@ -112,10 +134,15 @@ impl Game {
         repo.write("run.sh", "true\n");
         repo.write("b/c.txt", "one\n");
         repo.write("docs/a.md", "one\n");
+        let module = Repo::new();
+        let url = module.root().to_str().unwrap();
+        repo.git(&["submodule", "--quiet", "add", url, "module"]);
         repo.commit("more");
         repo.git(&["config", "filter.f.clean", "tr a-z A-Z"]);
         Self {
             repo,
+            is_dirty_inside: false,
+            nested: None,
             dice: Dice(seed),
             clock,
             ticks: 0,
@@ -124,12 +151,16 @@ impl Game {
     }
     /// Whatever git answers: an edit that it refuses is none.
     fn git(&mut self, args: &[&str]) {
-        let output = git_command(self.repo.root()).args(args).output().unwrap();
+        let mut command = git_command(self.repo.root());
+        let output = command
+            .args(args.iter().copied().map(named))
+            .output()
+            .unwrap();
         let state = output.status.code();
         writeln!(self.log, "git {args:?}: {state:?}").unwrap();
     }
     fn at(&self, path: &str) -> PathBuf {
-        self.repo.root().join(path)
+        self.repo.root().join(named(path))
     }
     fn remove(&mut self, path: &str) {
         let path = self.at(path);
@@ -193,7 +224,7 @@ impl Game {
     }
     fn act(&mut self) {
         let path = self.dice.one_of(&PATHS);
-        match self.dice.roll(21) {
+        match self.dice.roll(24) {
             0..=4 => {
                 let text = self.dice.one_of(&TEXTS);
                 self.write(path, text);
@@ -231,6 +262,18 @@ impl Game {
                 self.git(&["update-index", flag, "--", path]);
             }
             20 => self.conflict(path),
+            21 => self.git(&["-C", "module", "commit", "-q", "--allow-empty", "-m", "x"]),
+            22 if self.dice.roll(3) == 0 => {
+                let path = self.dice.one_of(&["module/README.md", "module/new.txt"]);
+                let text = self.dice.one_of(&TEXTS);
+                std::fs::write(self.at(path), text).unwrap();
+                writeln!(self.log, "write {path:?} {text:?}").unwrap();
+                self.is_dirty_inside = true;
+            }
+            23 if self.nested.is_none() && self.dice.roll(3) == 0 => {
+                let place = self.dice.one_of(&["nested", "docs/nested", "b.d"]);
+                self.nest(place);
+            }
             16 => {
                 let rules = self.dice.one_of(&RULES);
                 let place = self.dice.one_of(&[".gitignore", "docs/.gitignore"]);
@@ -258,8 +301,42 @@ impl Game {
             }
         }
     }
+    /// Puts another repository where nothing lies.
+    fn nest(&mut self, place: &'static str) {
+        if self.at(place).exists() || place.starts_with("docs") && self.is_file("docs") {
+            return;
+        }
+        self.git(&["init", "-q", place]);
+        if self.dice.roll(2) == 0 {
+            self.git(&["-C", place, "commit", "-q", "--allow-empty", "-m", "x"]);
+        } else {
+            std::fs::write(self.at(place).join("file.txt"), "x").unwrap();
+        }
+        self.nested = Some(place);
+    }
+    /// Undoes what a refusal tells, if that is what is refused.
+    fn is_undone(&mut self, failure: &Failure) -> bool {
+        if failure.code == Code::DirtySubmodule && self.is_dirty_inside {
+            self.git(&["-C", "module", "reset", "-q", "--hard"]);
+            self.git(&["-C", "module", "clean", "-q", "-fdx"]);
+            self.is_dirty_inside = false;
+            return true;
+        }
+        let nested = self
+            .nested
+            .filter(|_| failure.code == Code::NestedRepository);
+        let is_told = nested.is_some_and(|place| failure.message.contains(place));
+        if let Some(place) = nested.filter(|_| is_told) {
+            self.remove(place);
+            self.nested = None;
+        }
+        is_told
+    }
     /// Leaves the path in a conflict, some of its sides missing.
     fn conflict(&mut self, path: &str) {
+        if path.contains(NO_UTF_8) {
+            return;
+        }
         let mut lines = format!("0 {} 0\t{path}\0", "0".repeat(40));
         let without = self.dice.roll(4);
         for side in (1..=3).filter(|side| *side != without) {
@@ -316,8 +393,12 @@ impl Game {
                     self.touch_all();
                     continue;
                 }
+                Err(failure) if self.is_undone(&failure) => continue,
                 Err(failure) => panic!("round {round}: {failure}\n{}", self.log),
             };
+            let module = ["-C", "module", "status", "--porcelain", "--ignored"];
+            let module = self.repo.git(&module);
+            assert_eq!(module, "", "round {round}: overlooked\n{}", self.log);
             let careful = ["core.splitIndex=false", "core.untrackedCache=false"];
             let tree = reference(self.repo.root(), &careful);
             let differ = || {
@@ -341,7 +422,7 @@ impl Game {
     }
 }
 
-fn number(variable: &str) -> Option<u64> {
+pub(crate) fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
