@@ -282,3 +282,37 @@ fn an_answer_that_cannot_be_read_is_no_success() {
         assert!(!Account::of(stream, printed).is_done(), "{stream:?}");
     }
 }
+
+/// What an agent says that copilot's own agent asked is no answer of that one, and its tools take none back.
+#[test]
+fn copilots_other_agents_give_no_answer() {
+    let [_, _, copilot, ..] = &TURNS;
+    assert_eq!(copilot.stream, Stream::Copilot);
+    let of_another = |line: &str, newer: bool| {
+        let mark = if newer { r#"{"agentId":"a1","# } else { "{" };
+        let line = line.replacen('{', mark, 1);
+        let within = if newer {
+            ""
+        } else {
+            r#""parentToolCallId":"t1","#
+        };
+        line.replace(r#""data":{"#, &format!(r#""data":{{{within}"#))
+    };
+    let own = copilot.said.replace("SAID", "NOT PASS");
+    for newer in [true, false] {
+        let other = of_another(&copilot.said.replace("SAID", "PASS"), newer);
+        let tool = of_another(copilot.tool, newer);
+        for (lines, answer) in [
+            (&[copilot.tool, &other][..], None),
+            (&[copilot.tool, &other, &own], Some("NOT PASS")),
+            (&[copilot.tool, &own, &tool, &other], Some("NOT PASS")),
+        ] {
+            let output = [&[copilot.begun], lines, &[copilot.done]]
+                .concat()
+                .join("\n");
+            let account = Account::of(Stream::Copilot, output.as_bytes());
+            assert!(account.is_done());
+            assert_eq!(account.final_message().as_deref(), answer, "{output}");
+        }
+    }
+}

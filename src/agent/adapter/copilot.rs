@@ -10,6 +10,8 @@ use crate::domain::trouble::Trouble;
 pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
     match text_or_empty(value, "/type").as_str() {
         "assistant.turn_start" => events.push(Event::Turn),
+        // Its message is no answer of this one's.
+        "assistant.message" if is_of_another(value) => {}
         "assistant.message" => {
             let text = text_or_empty(value, "/data/content");
             if !text.is_empty() {
@@ -26,7 +28,7 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
             events.push(Event::ToolStart {
                 name: text_or_empty(value, "/data/toolName"),
                 detail: detail.unwrap_or_default(),
-                by_another: false,
+                by_another: is_of_another(value),
             });
         }
         "tool.execution_complete" => {
@@ -70,6 +72,12 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
         }
         _ => {}
     }
+}
+
+/// Whether an agent says or does it that the agent asked, as newer and older versions tell.
+fn is_of_another(value: &Value) -> bool {
+    let told = ["/agentId", "/data/parentToolCallId"].map(|place| value.pointer(place));
+    told.into_iter().flatten().any(|told| !told.is_null())
 }
 
 fn aborted(events: &mut Vec<Event>) {
