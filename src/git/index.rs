@@ -155,10 +155,12 @@ pub(crate) fn same_but_for_case(listing: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// Has git write the temporary index as git itself read it. Else an entry whose flags say another
 /// length of its name than it has is listed under the one and compared with the disk under the other.
+/// A sparse one is made whole, and only then are its folders' ids computed from its entries.
 pub(crate) fn settle(command: &Command) -> Result<(), Error> {
     let command = command
         .clone()
         .args(SHOWN_FLAGS)
+        .args(["-c", "index.sparse=false"])
         .args(["update-index", "--force-write-index"]);
     finish(&command).map(drop)
 }

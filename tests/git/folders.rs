@@ -127,8 +127,13 @@ fn folders_of_other_entries_in_an_index_of_two_halves_are_refused() {
 #[test]
 fn folders_of_other_entries_in_a_sparse_index_are_not_what_is_pinned() {
     let repo = forged_after(&[], |repo| {
+        repo.write("docs/guide.md", "guide\n");
+        repo.commit("a folder outside");
         repo.git(&["sparse-checkout", "init", "--cone", "--sparse-index"]);
         repo.git(&["sparse-checkout", "set", "src/deep"]);
+        // Without a folder in the place of its files nothing of it has to be made whole.
+        let sparse = repo.git(&["ls-files", "--sparse"]);
+        assert!(sparse.lines().any(|line| line == "docs/"), "{sparse}");
     });
     let pin = Source::of(&repo, "main").pin();
     assert_eq!(pin.identity.tree.as_str(), reference(repo.root(), &[]));
