@@ -32,6 +32,8 @@ mod overruled;
 mod plan_file;
 #[path = "whole_loop/planned.rs"]
 mod planned;
+#[path = "whole_loop/put_aside.rs"]
+mod put_aside;
 #[path = "whole_loop/reserve.rs"]
 mod reserve;
 #[path = "whole_loop/rounds.rs"]

@@ -16,6 +16,7 @@ use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId, RoundNumber};
 use crate::domain::slot::SlotName;
+use crate::domain::work;
 use crate::engine::State;
 
 use crate::git::program::Git;
@@ -187,24 +188,60 @@ impl Rim {
             })
             .collect()
     }
-    /// Removes the job folders and the evidence of a run; what is left, each with its reason.
+    /// Removes the job folders and the evidence of a run, but what names that begin so hold of how things
+    /// were before a step of work; what is left over, each with its reason.
     #[must_use]
-    pub fn remove_job_folders(&self, run: LoopId) -> Vec<String> {
-        remove_job_folders(&self.cache, run)
+    pub fn remove_job_folders(&self, run: LoopId, step: Option<&str>) -> Vec<String> {
+        remove_job_folders(&self.cache, run, step)
     }
 }
 
-/// Removes the job folders and the evidence of a run; what is left, each with its reason.
+/// Removes the job folders and the evidence of a run, but what is compared with after a step of work that
+/// is still to end; what is left over, each with its reason.
 #[must_use]
-pub(crate) fn remove_job_folders(cache: &Path, run: LoopId) -> Vec<String> {
-    ["jobs", "evidence"]
-        .into_iter()
-        .map(|kind| cache.join(kind).join(run.to_string()))
-        // Not followed: what is a link is not ours.
-        .filter(|folder| folder.symlink_metadata().is_ok_and(|found| found.is_dir()))
-        .filter_map(|folder| fs_err::remove_dir_all(folder).err())
-        .map(|error| error.to_string())
-        .collect()
+pub(crate) fn remove_job_folders(cache: &Path, run: LoopId, step: Option<&str>) -> Vec<String> {
+    let of_run = |kind: &str| cache.join(kind).join(run.to_string());
+    let mut left = Vec::new();
+    let removed = remove_folder(&of_run("jobs"));
+    left.extend(removed.err().map(|error| error.to_string()));
+    let evidence = of_run("evidence");
+    match step {
+        None => left.extend(remove_folder(&evidence).err().map(|it| it.to_string())),
+        Some(step) => remove_beside(&evidence, step, &mut left),
+    }
+    left
+}
+
+/// Removes a folder that is there. A link is not followed: what is one is not ours.
+fn remove_folder(folder: &Path) -> std::io::Result<()> {
+    if folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        fs_err::remove_dir_all(folder)?;
+    }
+    Ok(())
+}
+
+/// Removes all in a run's evidence but how things were before a step of work.
+fn remove_beside(evidence: &Path, step: &str, left: &mut Vec<String>) {
+    if !evidence.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+        return;
+    }
+    let kept = work::KINDS.map(|kind| OsString::from(format!("{step}.{kind}")));
+    let entries = match fs_err::read_dir(evidence) {
+        Ok(entries) => entries,
+        Err(error) => return left.push(error.to_string()),
+    };
+    for entry in entries {
+        let removed = entry.and_then(|entry| {
+            if kept.contains(&entry.file_name()) {
+                Ok(())
+            } else if entry.file_type()?.is_dir() {
+                fs_err::remove_dir_all(entry.path())
+            } else {
+                fs_err::remove_file(entry.path())
+            }
+        });
+        left.extend(removed.err().map(|error| error.to_string()));
+    }
 }
 
 /// The folders in a folder, links not followed; none where it is not there.

@@ -154,7 +154,7 @@ async fn outcome(effect: Effect, run: LoopId, cache: &Path) -> Result<Outcome, F
             let left = match remains::ended(cache, run).await {
                 Ok(()) => {
                     let mut left = release_run(cache, run);
-                    left.extend(remove_job_folders(cache, run));
+                    left.extend(remove_job_folders(cache, run, None));
                     left
                 }
                 // The record of who they are lies there, for `cleanup`.

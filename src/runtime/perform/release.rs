@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::domain::effect::{Done, Outcome};
+use crate::domain::work::before;
 use crate::engine::State;
 use crate::runtime::perform::{in_thread, remains_ended, run_of};
 use crate::runtime::rim::Rim;
@@ -16,7 +17,8 @@ pub(super) async fn perform(rim: Arc<Rim>, state: Arc<State>) -> Outcome {
     }
     let released = in_thread(move || {
         let mut left = rim.trees.release();
-        left.extend(rim.remove_job_folders(run_of(&state)?.loop_id));
+        let step = compared_with(&state);
+        left.extend(rim.remove_job_folders(run_of(&state)?.loop_id, step.as_deref()));
         Ok(left)
     })
     .await;
@@ -26,4 +28,11 @@ pub(super) async fn perform(rim: Arc<Rim>, state: Arc<State>) -> Outcome {
             Done::Err(failure) => vec![failure.message],
         },
     }
+}
+
+/// How the names begin of what the step under way is compared with, where the run is only put aside: the
+/// step is measured from before its first job when the run is taken up, and nothing can make that again.
+fn compared_with(state: &State) -> Option<String> {
+    let (work, _) = state.work().filter(|_| state.is_being_put_aside())?;
+    work.role.writes().then(|| before(work.round(), work.role))
 }
