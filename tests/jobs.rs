@@ -19,5 +19,7 @@ mod sessions;
 mod single;
 #[path = "jobs/taken_over.rs"]
 mod taken_over;
+#[path = "jobs/words.rs"]
+mod words;
 #[path = "jobs/writers.rs"]
 mod writers;

@@ -78,6 +78,10 @@ pub struct Dispatch {
     /// otherwise, and folding its journal makes of that end what that engine did.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub judged: bool,
+    /// Whether its agent's word that it is done is a claim, which its end bears out or not. Older engines
+    /// closed the job by it, and folding their journals still does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub claims: bool,
     /// Which session of its agent's program it goes on in.
     #[serde(default, skip_serializing_if = "SessionUse::is_new")]
     pub session: SessionUse,

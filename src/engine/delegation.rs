@@ -24,6 +24,8 @@ pub struct DelegationRecord {
     pub dispatches: Vec<(Dispatch, Option<DispatchOutcome>)>,
     /// How the newest dispatch was closed. What comes later changes nothing.
     pub closed: Option<Closed>,
+    /// That its newest dispatch said it is done, and in which words: a claim until its end is known.
+    pub claimed: Option<String>,
     /// What the newest dispatch waits for, where it said that it needs a permission.
     pub blocked: Blocked,
     /// How often a limit of its provider ended a dispatch.
@@ -53,6 +55,7 @@ impl DelegationRecord {
             submitted_at,
             dispatches: Vec::new(),
             closed: None,
+            claimed: None,
             blocked: Blocked::default(),
             limited: 0,
             limited_until: None,

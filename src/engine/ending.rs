@@ -27,12 +27,41 @@ pub(super) fn is_limited(outcome: &DispatchOutcome) -> bool {
     outcome.gone && outcome.ended.is_limit()
 }
 
+/// How an outcome closes a job, and what its agent said of it: nobody's word makes a job completed that
+/// failed, or that we ended. `None` as for the outcome alone.
+pub(super) fn closed_by(
+    dispatch: &Dispatch,
+    outcome: &DispatchOutcome,
+    claimed: Option<&str>,
+) -> Option<Closed> {
+    let closed = closed_by_outcome(dispatch, outcome)?;
+    let Some(words) = claimed else {
+        return Some(closed);
+    };
+    Some(match closed {
+        Closed::Completed { .. } => Closed::Completed {
+            detail: words.to_owned(),
+        },
+        Closed::Error { reason } => {
+            let words = if words.is_empty() {
+                String::new()
+            } else {
+                format!(": {words}")
+            };
+            // The reason's first word stays its kind.
+            let reason = detail(&format!("{reason} (its agent said completed{words})"));
+            Closed::Error { reason }
+        }
+        cancelled @ Closed::Cancelled { .. } => cancelled,
+    })
+}
+
 /// How an outcome closes a job; `None` when it was nobody's failure, failed for the session that it
 /// was to go on in, or is the first answer that does not fit its schema: it is dispatched again.
 ///
 /// Engines that journaled no decision followed it in the fold, and so does the fold of their journals:
 /// what it says of them must stay.
-pub(super) fn closed_by(dispatch: &Dispatch, outcome: &DispatchOutcome) -> Option<Closed> {
+fn closed_by_outcome(dispatch: &Dispatch, outcome: &DispatchOutcome) -> Option<Closed> {
     let error = |reason: String| Some(Closed::Error { reason });
     if !outcome.gone {
         // It may still write where the next attempt would work: nobody asks again by themselves.

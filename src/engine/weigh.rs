@@ -1,4 +1,5 @@
-//! Whether a message about jobs counts: tokens and attempts fence it, the first end wins.
+//! Whether a message about jobs counts: tokens and attempts fence it, the first end wins, and of what an
+//! agent says of its end, the first word.
 
 use std::fmt;
 
@@ -186,6 +187,14 @@ fn signalled(state: &State, of: &Fence, signal: Signal, detail: &str) -> Result<
             Ok(Weight::Repeat)
         } else {
             Err(Refusal::Over(job, closed.as_str()))
+        };
+    }
+    if let Some(said) = &record.claimed {
+        // So does the claim that it is done, of what its agent says.
+        return if signal == Signal::Completed && said == detail {
+            Ok(Weight::Repeat)
+        } else {
+            Err(Refusal::Over(job, "its agent said completed"))
         };
     }
     under_way(state, of)?;

@@ -63,8 +63,8 @@ fn a_stale_attempt_never_counts() {
 }
 
 /// T-185, T-078, rows M-153, M-154 and M-140: nothing begins anew before every process of the dispatch
-/// before is gone. The first end wins; said again it is a no-op, another is refused,
-/// and nothing comes after it.
+/// before is gone. Of what an agent says of its end the first word counts; said again it is a no-op, another
+/// is refused, and nothing comes after it. Its own end closes the job.
 #[test]
 fn the_first_end_wins() {
     let (mut run, asked) = Run::reviewing();
@@ -82,23 +82,69 @@ fn the_first_end_wins() {
         run.signal(fence.clone(), Signal::Completed, "all"),
         Weight::Repeat
     );
-    let over = Weight::Refused(Refusal::Over(job, "completed"));
+    let over = Weight::Refused(Refusal::Over(job, "its agent said completed"));
     assert_eq!(run.signal(fence.clone(), Signal::Completed, "less"), over);
     assert_eq!(run.signal(fence.clone(), Signal::Error, "all"), over);
     // The terminal barrier.
     assert_eq!(run.signal(fence.clone(), Signal::Progress, ""), over);
     assert_eq!(run.signal(fence, Signal::PermissionRequired, "rm"), over);
-    let reason = "asked".to_owned();
-    assert_eq!(run.ask(None, JobRequest::Cancel { job, reason }), over);
-    // Its process is still there: closed, and open all the same.
+    // Its process is still there, and so the job is.
     assert!(run.state.delegations[&job].is_open());
     let runs = Weight::Refused(Refusal::NotOver(job));
     assert_eq!(run.ask(None, JobRequest::Redispatch { job }), runs);
-    run.ends(job, delegated(Ended::Exited { code: 1 }, false));
+    assert_eq!(run.closed(job), None);
+    run.ends(job, delegated(Ended::Exited { code: 0 }, true));
     let detail = "all".to_owned();
     assert_eq!(run.closed(job), Some(&Closed::Completed { detail }));
     assert!(!run.state.delegations[&job].is_open());
+    let reason = "asked".to_owned();
+    let closed = Weight::Refused(Refusal::Over(job, "completed"));
+    assert_eq!(run.ask(None, JobRequest::Cancel { job, reason }), closed);
     assert_eq!(run.ask(None, JobRequest::Redispatch { job }), Weight::New);
+}
+
+/// Design, section 8: success needs a result, and exit 0, and that we did not end it. An agent's word
+/// replaces none of them, and stands beside what came to pass.
+#[test]
+fn what_an_agent_says_of_its_end_is_a_claim() {
+    let exited = |code| Ended::Exited { code };
+    for (ended, report, kind) in [
+        (exited(3), false, "exited"),
+        (exited(3), true, "exited"),
+        (exited(0), false, "no_report"),
+        (Ended::Signalled { signal: 9 }, true, "ended"),
+        (Ended::TimedOut, true, WALL_CLOCK_TIMEOUT),
+    ] {
+        let mut run = Run::single();
+        let job = *run.state.delegations.keys().next().unwrap();
+        let fence = run.fence(job);
+        assert_eq!(run.signal(fence, Signal::Completed, "all"), Weight::New);
+        run.ends(job, delegated(ended, report));
+        let closed = run.closed(job).unwrap();
+        assert_eq!((closed.as_str(), closed.kind()), ("error", kind));
+        let said = closed.detail();
+        assert!(said.ends_with(" (its agent said completed: all)"), "{said}");
+        assert_ne!(run.into_end().unwrap().exit().code(), 0);
+    }
+}
+
+/// Who says that it is done and does not end can be cancelled, and says it for one dispatch alone.
+#[test]
+fn a_claim_is_of_one_dispatch_and_keeps_nobody_from_ending_it() {
+    let (mut run, asked) = Run::reviewing();
+    let job = run.submit(Some(asked), Some(asked)).unwrap();
+    let fence = run.fence(job);
+    assert_eq!(run.signal(fence, Signal::Completed, "all"), Weight::New);
+    let reason = "hangs".to_owned();
+    assert_eq!(
+        run.ask(None, JobRequest::Cancel { job, reason }),
+        Weight::New
+    );
+    run.ends(job, delegated(Ended::Interrupted, false));
+    assert_eq!(run.closed(job).unwrap().as_str(), "cancelled");
+    assert_eq!(run.ask(None, JobRequest::Redispatch { job }), Weight::New);
+    let fence = run.fence(job);
+    assert_eq!(run.signal(fence, Signal::Error, "no"), Weight::New);
 }
 
 /// Cancelling is idempotent, and what was cancelled is stopped and stays so.

@@ -1,7 +1,7 @@
 //! What a dispatch came to is a fact; what follows from it for the job is an event of its own, so a
 //! journal means the same whatever the engine that reads it would decide.
 
-use run_loop::domain::delegation::{Closed, WALL_CLOCK_TIMEOUT};
+use run_loop::domain::delegation::{Closed, Signal, WALL_CLOCK_TIMEOUT};
 use run_loop::domain::effect::{Effect, Outcome};
 use run_loop::domain::event::{Event, StopCause};
 use run_loop::domain::id::JobId;
@@ -36,9 +36,10 @@ fn older(journal: &[Event]) -> Vec<Event> {
         if let Event::EffectRequested { effect, .. } = &mut event
             && let Effect::Delegate { dispatch } = &mut **effect
         {
-            dispatch.judged = false;
+            (dispatch.judged, dispatch.claims) = (false, false);
             let json = serde_json::to_string(&event).unwrap();
-            assert!(!json.contains("judged"), "{json}");
+            let told = json.contains("judged") || json.contains("claims");
+            assert!(!told, "{json}");
         }
         event
     })
@@ -130,4 +131,19 @@ fn a_run_that_is_put_aside_says_what_jobs_came_to() {
     assert_eq!(closed.unwrap().kind(), WALL_CLOCK_TIMEOUT);
     while run.perform(|_| true) {}
     assert!(run.state.suspended.is_some());
+}
+
+/// Older engines closed a job by its agent's word, and whatever such a run did rests on that.
+#[test]
+fn an_older_journal_takes_the_word_of_an_agent() {
+    let (mut run, _) = Run::reviewing();
+    let job = run.submit(None, None).unwrap();
+    let fence = run.fence(job);
+    run.signal(fence, Signal::Completed, "all");
+    run.ends(job, timed_out());
+    let closed = |state: &State| state.delegations[&job].closed.clone();
+    assert_eq!(closed(&run.state).unwrap().as_str(), "error");
+    let detail = "all".to_owned();
+    let then = closed(&State::replay(&older(&run.journal)));
+    assert_eq!(then, Some(Closed::Completed { detail }));
 }

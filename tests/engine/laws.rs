@@ -52,6 +52,8 @@ struct Laws {
     now: Option<Timestamp>,
     own: BTreeMap<JobId, Own>,
     nodes: BTreeMap<JobId, Node>,
+    /// Jobs whose newest dispatch ended well by itself, and left a report.
+    ended_well: BTreeSet<JobId>,
     effects: BTreeMap<EffectId, Effect>,
     tokens: BTreeSet<String>,
     folders: BTreeSet<JobId>,
@@ -234,9 +236,12 @@ impl Laws {
             JobRequest::Signal { of, signal, detail } => {
                 let detail = detail.clone();
                 match signal {
-                    Signal::Completed => self.close(of.job, Closed::Completed { detail }),
                     Signal::Error => self.close(of.job, Closed::Error { reason: detail }),
-                    Signal::Started | Signal::Progress | Signal::PermissionRequired => Ok(()),
+                    // That it is done is a claim: its end closes it.
+                    Signal::Completed
+                    | Signal::Started
+                    | Signal::Progress
+                    | Signal::PermissionRequired => Ok(()),
                 }
             }
             JobRequest::Cancel { job, reason } => {
@@ -258,9 +263,13 @@ impl Laws {
 
     /// The first end wins.
     fn close(&mut self, job: JobId, closed: Closed) -> Result<(), String> {
+        let well = self.ended_well.contains(&job);
         let node = self.node(job)?;
         if node.closed.is_some() {
             return broken("a job ended twice");
+        }
+        if matches!(closed, Closed::Completed { .. }) && !well {
+            return broken("a job is completed that did not end well with a report");
         }
         node.closed = Some(closed);
         Ok(())
@@ -310,6 +319,7 @@ impl Laws {
             return broken("two dispatches have one token or one folder");
         }
         let now = self.now;
+        self.ended_well.remove(&dispatch.job);
         let node = self.node(dispatch.job)?;
         if node.is_open() && node.closed.is_none() && !node.running && node.due {
             if node.limited_until > now {
@@ -339,6 +349,9 @@ impl Laws {
                 let nobodys = matches!(outcome.ended, Ended::Interrupted | Ended::Stopped)
                     || outcome.ended.is_limit()
                     || first_misfit;
+                if outcome.ended.is_success() && outcome.gone && outcome.report.is_some() {
+                    self.ended_well.insert(dispatch.job);
+                }
                 let node = self.node(dispatch.job)?;
                 node.running = false;
                 node.due = nobodys;

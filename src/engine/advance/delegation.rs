@@ -23,8 +23,11 @@ pub(super) fn judged(state: &State) -> Option<Event> {
         if is_limited(outcome) {
             return Some(limit::delegated(record, outcome));
         }
-        let (job, closed) = (record.id, closed_by(dispatch, outcome)?);
-        Some(Event::JobClosed { job, closed })
+        let closed = closed_by(dispatch, outcome, record.claimed.as_deref())?;
+        Some(Event::JobClosed {
+            job: record.id,
+            closed,
+        })
     })
 }
 
@@ -87,6 +90,7 @@ fn dispatch(state: &State, record: &DelegationRecord) -> Option<Event> {
         deadline: stamp.at.plus_seconds(record.submission.budget),
         again: record.asks_again().map(str::to_owned),
         judged: true,
+        claims: true,
     };
     Some(request(state, Effect::Delegate { dispatch }))
 }

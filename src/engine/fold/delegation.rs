@@ -56,6 +56,7 @@ pub(super) fn requested(
             state.awaited.remove(job);
             if let Some(record) = state.delegations.get_mut(job) {
                 record.closed = None;
+                record.claimed = None;
                 record.blocked = Blocked::default();
                 record.limited = 0;
                 record.limited_until = None;
@@ -74,7 +75,12 @@ fn signalled(state: &mut State, job: JobId, signal: Signal, detail: &str) {
             Some(record) => record.blocked.ask(words),
             None => state.blocked.entry(job).or_default().ask(words),
         },
-        Signal::Completed => close(state, job, Closed::Completed { detail: words }),
+        Signal::Completed => match state.delegations.get_mut(&job) {
+            Some(record) if record.newest().is_some_and(|it| it.claims) => {
+                record.claimed.get_or_insert(words);
+            }
+            Some(_) | None => close(state, job, Closed::Completed { detail: words }),
+        },
         Signal::Error => close(state, job, Closed::Error { reason: words }),
     }
 }
@@ -104,6 +110,7 @@ pub(super) fn close(state: &mut State, job: JobId, closed: Closed) {
 pub(super) fn dispatched(state: &mut State, dispatch: &Dispatch) {
     if let Some(record) = state.delegations.get_mut(&dispatch.job) {
         record.blocked = Blocked::default();
+        record.claimed = None;
         record.dispatches.push((dispatch.clone(), None));
     }
 }
@@ -145,7 +152,7 @@ fn judged_by_an_older_engine(state: &mut State, dispatch: &Dispatch, outcome: &D
         let until = lifted_after(outcome.spent.reset, outcome.ended_at, before);
         return limited(state, dispatch.job, until);
     }
-    if let Some(closed) = closed_by(dispatch, outcome) {
+    if let Some(closed) = closed_by(dispatch, outcome, None) {
         close(state, dispatch.job, closed);
     }
 }
