@@ -9,6 +9,8 @@ mod support;
 
 #[path = "jobs/inside.rs"]
 mod inside;
+#[path = "jobs/left_open.rs"]
+mod left_open;
 #[path = "jobs/many.rs"]
 mod many;
 #[path = "jobs/rows.rs"]

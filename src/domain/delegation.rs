@@ -199,6 +199,12 @@ pub enum Closed {
 }
 
 impl Closed {
+    /// The end of a job that was open when its run came to its end.
+    #[must_use]
+    pub fn with_its_run() -> Self {
+        let reason = format!("{RUN_ENDED}: the run came to its end before the job did");
+        Self::Cancelled { reason }
+    }
     /// The status's word.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
@@ -253,6 +259,8 @@ pub const MISFIT: &str = "output_invalid";
 pub const LOST: &str = "end_not_seen";
 /// The reason of a job that was ended with the job inside which it was delegated.
 pub const PARENT_ENDED: &str = "parent_ended";
+/// The reason of a job that was open when its run came to its end.
+pub const RUN_ENDED: &str = "run_ended";
 
 /// What came back from a dispatch, once nothing of it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::delegation::Closed;
 use crate::domain::id::{JobId, LoopId};
 use crate::domain::summary::RunState;
 use crate::domain::time::Timestamp;
@@ -51,11 +52,19 @@ pub struct JobView {
 pub const RUNNING: &str = "running";
 
 impl JobView {
-    /// As its run stands: only a living engine makes it running (scenario H09).
+    /// As its run stands: only a living engine makes it running (scenario H09), and nothing is open of
+    /// a run that ended.
     #[must_use]
     pub fn of_run(mut self, state: RunState) -> Self {
         if self.status == RUNNING && state != RunState::Running {
             "interrupted".clone_into(&mut self.status);
+        }
+        if state == RunState::Ended && !self.over {
+            // An older engine did not say so, and an index may remember what that said.
+            let closed = Closed::with_its_run();
+            closed.as_str().clone_into(&mut self.status);
+            closed.detail().clone_into(&mut self.detail);
+            (self.over, self.blocked) = (true, None);
         }
         self
     }
@@ -83,3 +92,39 @@ pub fn is_below(all: &[JobView], view: &JobView, ancestor: JobId) -> bool {
 
 /// The version of [`JobView`].
 pub const VERSION: u32 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::Stamp;
+
+    /// What an index remembers of a job that an older engine left open.
+    #[test]
+    fn nothing_is_open_of_a_run_that_ended() {
+        let at = Timestamp::from_millis(1);
+        let stamp = Stamp { at, seed: [0; 32] };
+        let open = JobView {
+            version: VERSION,
+            run: LoopId::mint(&stamp, "run"),
+            job: JobId::mint(&stamp, "job"),
+            parent: None,
+            agent: "helper".to_owned(),
+            status: "pending".to_owned(),
+            detail: "limit: until later".to_owned(),
+            over: false,
+            attempt: 1,
+            continues: None,
+            anew: false,
+            budget: 100,
+            blocked: None,
+            submitted_at: at,
+            report: None,
+        };
+        for goes_on in [RunState::Running, RunState::Interrupted] {
+            assert_eq!(open.clone().of_run(goes_on), open);
+        }
+        let view = open.of_run(RunState::Ended);
+        assert_eq!((view.status.as_str(), view.over), ("cancelled", true));
+        assert!(view.detail.starts_with("run_ended: "), "{}", view.detail);
+    }
+}

@@ -152,7 +152,10 @@ pub fn fold(state: &mut State, event: &Event) {
             state.parking = Some(Parking { failure, until });
         }
         Event::RunSuspended { failure, .. } => state.suspended = Some(failure.clone()),
-        Event::RunEnded { end } => state.phase = Phase::Ended { end: end.clone() },
+        Event::RunEnded { end } => {
+            delegation::run_ended(state);
+            state.phase = Phase::Ended { end: end.clone() };
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Large outputs of a run, each named by its hash.
 
 use std::io;
+use std::path::PathBuf;
 
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
@@ -28,6 +29,11 @@ impl Artifacts {
         folder
             .map(|folder| Self { folder })
             .map_err(|error| unwritable(&state.run_path(run).join("artifacts"), &error))
+    }
+    /// Where the bytes of this hash lie.
+    #[must_use]
+    pub fn path(&self, sha256: &Digest) -> PathBuf {
+        self.folder.path().join(sha256.as_str())
     }
     /// Stores bytes durably; the same bytes again cost a comparison.
     pub fn put(&self, bytes: &[u8]) -> Result<Stored, Failure> {

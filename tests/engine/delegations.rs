@@ -16,14 +16,14 @@ pub use limits::limited_dispatch;
 pub use run::{Run, submission, world};
 
 use run_loop::domain::delegation::{
-    Closed, Fence, JobRequest, PARENT_ENDED, Signal, TREE_MAX, WALL_CLOCK_TIMEOUT,
+    Closed, Fence, JobRequest, PARENT_ENDED, RUN_ENDED, Signal, TREE_MAX, WALL_CLOCK_TIMEOUT,
 };
 use run_loop::domain::effect::Effect;
 use run_loop::domain::end::End;
-use run_loop::domain::event::StopCause;
+use run_loop::domain::event::{Event, StopCause};
 use run_loop::domain::id::JobId;
 use run_loop::domain::job::Ended;
-use run_loop::engine::{InputKind, Refusal, Weight};
+use run_loop::engine::{InputKind, Refusal, State, Weight};
 
 use crate::world::{delegated, stamp};
 
@@ -236,6 +236,27 @@ fn what_a_reviewer_delegated_ends_with_it() {
     // Nothing can be delegated inside a job that ended.
     assert!(run.submit(None, Some(asked)).is_err());
     assert!(matches!(run.into_end(), Some(End::Approved { .. })));
+}
+
+/// Nothing of a run goes on after it: what is open then is closed before, in the journal, and so it is read
+/// in journals of engines that did not say so.
+#[test]
+fn what_is_open_when_its_run_ends_is_closed() {
+    let (mut run, _) = Run::reviewing();
+    let runs = run.submit(None, None).unwrap();
+    while run.perform(|effect| !matches!(effect, Effect::Delegate { .. })) {}
+    assert!(run.closed(runs).is_none(), "the run does not wait for it");
+    run.ends(runs, delegated(Ended::Interrupted, false));
+    while run.perform(|_| true) {}
+    assert!(matches!(run.state.end(), Some(End::Approved { .. })));
+    let closed = run.closed(runs).cloned().unwrap();
+    assert_eq!((closed.as_str(), closed.kind()), ("cancelled", RUN_ENDED));
+    assert!(!run.state.delegations[&runs].is_open());
+    let says = |event: &Event| matches!(event, Event::JobClosed { job, .. } if *job == runs);
+    assert_eq!(run.journal.iter().filter(|it| says(it)).count(), 1);
+    let older: Vec<Event> = run.journal.into_iter().filter(|it| !says(it)).collect();
+    let then = State::replay(&older);
+    assert_eq!(then.delegations[&runs].closed, Some(closed));
 }
 
 /// How a job without a message of its own is closed, and how a run of it ends.

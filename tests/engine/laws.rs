@@ -89,8 +89,8 @@ pub fn jobs_are_kept(driver: &Driver<'_>) -> Result<(), String> {
         if record.closed != node.closed {
             return Err(format!("job {job}: the first end does not win"));
         }
-        if laws.ended && node.running {
-            return Err(format!("job {job} runs on after the run"));
+        if laws.ended && node.is_open() {
+            return Err(format!("job {job} is open after the run"));
         }
     }
     Ok(())

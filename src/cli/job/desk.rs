@@ -138,7 +138,7 @@ impl Desk {
                 let state = registry.state()?;
                 if !Journal::is_driven(state, run)? {
                     return Err(match about {
-                        Some(job) if registry.is_over(run)? => over(run, job),
+                        Some(job) if registry.is_over(run)? => registry.over(run, job)?,
                         Some(_) | None => not_running(Some(run)),
                     });
                 }
@@ -231,14 +231,6 @@ fn granted(answer: Answer) -> Result<JobId, Failure> {
         (Some(job), None) => Ok(job),
         (None, None) => Err(Failure::new(Code::Internal, "an answer that says nothing")),
     }
-}
-
-fn over(run: LoopId, job: JobId) -> Failure {
-    let message = format!(
-        "run {run} is over, and job {job} with it: nothing of it is dispatched or closed any more"
-    );
-    let job = job.to_string();
-    Failure::new(Code::RunIsOver, message).next(["run-loop", "job", "show", &job])
 }
 
 fn not_running(run: Option<LoopId>) -> Failure {

@@ -9,9 +9,10 @@ use crate::cli::job::desk::choose;
 use crate::cli::locate::{Place, locate};
 use crate::domain::agent::Agent;
 use crate::domain::code::Code;
-use crate::domain::delegation::Continues;
+use crate::domain::delegation::{Continues, RUN_ENDED};
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId};
+use crate::domain::job::Stored;
 use crate::domain::job_view::{self, JobView};
 use crate::domain::summary::RunState;
 use crate::engine::{NoSession, Refusal, State};
@@ -163,6 +164,45 @@ impl Registry {
     /// Whether a run came to its end.
     pub(super) fn is_over(&self, run: LoopId) -> Result<bool, Failure> {
         Ok(self.replayed(run)?.is_over())
+    }
+    /// Why nothing is to be done any more about a job whose run is over, with the command that comes next.
+    pub(super) fn over(&self, run: LoopId, job: JobId) -> Result<Failure, Failure> {
+        let message = format!(
+            "run {run} is over, and job {job} with it: nothing of it is dispatched or closed any more"
+        );
+        let failure = Failure::new(Code::RunIsOver, message);
+        let state = self.replayed(run)?;
+        let record = state.delegations.get(&job);
+        let left = record.is_some_and(|it| {
+            let closed = it.closed.as_ref();
+            closed.is_some_and(|closed| closed.kind() == RUN_ENDED)
+        });
+        Ok(if left {
+            failure.next(self.again(run, job)?)
+        } else {
+            failure.next(["run-loop", "job", "show", &job.to_string()])
+        })
+    }
+    /// The command that delegates once more what this job was to do: its run is over.
+    pub(super) fn again(&self, run: LoopId, job: JobId) -> Result<Vec<String>, Failure> {
+        let state = self.replayed(run)?;
+        let record = state.delegations.get(&job).ok_or_else(|| no_such(job))?;
+        let submission = &record.submission;
+        let artifacts = Artifacts::open(self.state()?, run)?;
+        let path = |stored: &Stored| artifacts.path(&stored.sha256).display().to_string();
+        let mut command = vec![
+            "run-loop".to_owned(),
+            "job".to_owned(),
+            "submit".to_owned(),
+            "--agent".to_owned(),
+            submission.agent.name.clone(),
+            "--prompt-file".to_owned(),
+            path(&submission.prompt),
+        ];
+        if let Some(schema) = &submission.schema {
+            command.extend(["--schema".to_owned(), path(schema)]);
+        }
+        Ok(command)
     }
     fn replayed(&self, run: LoopId) -> Result<State, Failure> {
         let entries = Journal::load(self.state()?, run)?;

@@ -10,7 +10,7 @@ use crate::cli::environment::Environment;
 use crate::cli::job::desk::Desk;
 use crate::cli::job::show;
 use crate::domain::code::Code;
-use crate::domain::delegation::{LOST, NOT_STARTED, WAIT_GRACE, WALL_CLOCK_TIMEOUT};
+use crate::domain::delegation::{LOST, NOT_STARTED, RUN_ENDED, WAIT_GRACE, WALL_CLOCK_TIMEOUT};
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::id::JobId;
@@ -61,6 +61,14 @@ pub(super) fn run(
     show::told(desk, environment, &view, format)?;
     match ended(&view) {
         None => Ok(Exit::Approved),
+        // Nobody dispatches it again: it is delegated anew.
+        Some(failure) if kind(&view) == RUN_ENDED => match desk {
+            Desk::Inside(_) => Err(failure),
+            Desk::Outside { .. } => {
+                let again = desk.registry(environment)?.again(view.run, job)?;
+                Err(failure.next(again))
+            }
+        },
         // While its run goes on, whoever knows that nothing of it is left may ask for it again.
         Some(failure) if is_lost(&view) && goes_on(desk, environment, &view)? => {
             Err(failure.next(["run-loop", "job", "redispatch", &job.to_string()]))

@@ -1,6 +1,7 @@
 //! How a run ends: forced, after its last round, and winding up.
 
 use crate::domain::code::Code;
+use crate::domain::delegation::Closed;
 use crate::domain::effect::Effect;
 use crate::domain::end::End;
 use crate::domain::event::{Event, RoundResult, Settlement, StopCause};
@@ -164,10 +165,17 @@ fn inconclusive(run: &RunSpec, round: &ClosedRound, reason: &str) -> Failure {
     Failure::new(code, reason).next(log)
 }
 
-/// Waits for everything under way, gives back what is held, ends.
+/// Waits for everything under way, closes what jobs are left, gives back what is held, ends.
 pub(super) fn closing(state: &State, end: &End, released: bool) -> Option<Event> {
     if !state.open.is_empty() {
         return None;
+    }
+    // Nothing of a run goes on after it, and nobody dispatches again what was left.
+    if let Some(job) = state.delegations.values().find(|it| it.closed.is_none()) {
+        return Some(Event::JobClosed {
+            job: job.id,
+            closed: Closed::with_its_run(),
+        });
     }
     if !released {
         return Some(request(state, Effect::Release));

@@ -107,6 +107,13 @@ pub(super) fn close(state: &mut State, job: JobId, closed: Closed) {
     }
 }
 
+/// Older engines left jobs open that their runs did not wait for: those ended with them.
+pub(super) fn run_ended(state: &mut State) {
+    for record in state.delegations.values_mut() {
+        record.closed.get_or_insert_with(Closed::with_its_run);
+    }
+}
+
 pub(super) fn dispatched(state: &mut State, dispatch: &Dispatch) {
     if let Some(record) = state.delegations.get_mut(&dispatch.job) {
         record.blocked = Blocked::default();
