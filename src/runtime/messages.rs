@@ -147,6 +147,9 @@ impl Messages {
                 Received::Message(message) => {
                     messages += 1;
                     let id = message.id;
+                    if !self.take(state, place, id, observer) {
+                        continue;
+                    }
                     match self.input(state, place, fence, message) {
                         Ok(input) => taken.push(Taken {
                             letter: Some(Letter {
@@ -180,6 +183,43 @@ impl Messages {
             }
         }
         taken
+    }
+
+    /// Takes a message out of the hands of whoever sent it: it is no more withdrawn, and something is made
+    /// of it. One that cannot be taken is told once, and tried again.
+    fn take(
+        &mut self,
+        state: &State,
+        place: Option<JobId>,
+        id: MessageId,
+        observer: &mut dyn Observer,
+    ) -> bool {
+        let error = match self.in_inbox(state, place, |inbox| inbox.take(id)) {
+            Ok(taken) => return taken,
+            Err(error) => error,
+        };
+        if self.told.len() < TOLD_MAX && self.told.insert(format!("untaken/{id}")) {
+            observer.note(&format!(
+                "message {id} cannot be taken, so nothing follows from it: {error}"
+            ));
+        }
+        false
+    }
+
+    /// Does something in the inbox of the run or of a dispatch.
+    fn in_inbox<T>(
+        &self,
+        state: &State,
+        place: Option<JobId>,
+        act: impl FnOnce(&Inbox) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let Some(folder) = place else {
+            return act(&self.rim.inbox);
+        };
+        let run = state.run.as_ref().map(|run| run.loop_id);
+        let run = run.ok_or_else(|| io::Error::other("the run has not begun"))?;
+        let inbox = self.folder_of(run, folder, INBOX)?;
+        act(&Inbox::in_folder(inbox, run))
     }
 
     /// Answers the message once what followed from it is durable, and removes it.

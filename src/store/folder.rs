@@ -332,6 +332,12 @@ impl Folder {
         let (name, path) = self.place(name.as_ref())?;
         rustix::fs::unlinkat(&self.file, name, AtFlags::empty()).map_err(|e| named(&path, e))
     }
+    /// Gives a file in it another name; what had that name is gone.
+    pub fn rename(&self, name: impl AsRef<OsStr>, new: impl AsRef<OsStr>) -> io::Result<()> {
+        let (name, path) = self.place(name.as_ref())?;
+        let (new, _) = self.place(new.as_ref())?;
+        rustix::fs::renameat(&self.file, name, &self.file, new).map_err(|e| named(&path, e))
+    }
     /// Makes its names durable.
     pub fn sync(&self) -> io::Result<()> {
         rustix::fs::fsync(&self.file).map_err(|e| named(&self.path, e))

@@ -2,8 +2,8 @@
 //! the inbox of one of its jobs. A prompt lies beside its message, as `<id>.prompt`, and a schema for its
 //! answer as `<id>.schema`.
 //!
-//! A sender writes the file whole (temporary name, fsync, rename). The run's engine reads it,
-//! records what follows together with the message's id, and removes the file once that is durable.
+//! A sender writes the file whole (temporary name, fsync, rename). The run's engine reads it, takes it by
+//! another name (`<id>.taken`), so that a sender who withdraws it knows whether it is carried out, records what follows together with the message's id, and removes the file once that is durable.
 //! So a message that is read a second time, after a crash in between, says nothing new. It lies there
 //! with its digest: one that is not as it was written asks for nothing.
 
@@ -227,10 +227,41 @@ impl Inbox {
         }
         Received::Message(message)
     }
+    /// Takes a message, before anything is made of it: whoever sent it can withdraw it no more. Whether it
+    /// was there to be taken.
+    ///
+    /// # Errors
+    /// When that cannot be told.
+    pub fn take(&self, id: MessageId) -> io::Result<bool> {
+        let taken = taken_name(id);
+        match self.folder.rename(file_name(id), &taken) {
+            Ok(()) => Ok(true),
+            // An engine before us may have taken it, and died.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(self.folder.names()?.contains(&OsString::from(taken)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+    /// Withdraws a message. Whether it was still there: else somebody took it, and may carry it out.
+    ///
+    /// # Errors
+    /// When that cannot be told.
+    pub fn withdraw(&self, id: MessageId) -> io::Result<bool> {
+        match self.folder.remove_file(file_name(id)) {
+            Ok(()) => {
+                self.done(id);
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
     /// Removes a message whose event is durable. One that is gone already is no matter.
     pub fn done(&self, id: MessageId) {
         // One that stays says nothing new when it is read again.
         drop(self.folder.remove_file(file_name(id)));
+        drop(self.folder.remove_file(taken_name(id)));
         drop(self.folder.remove_file(prompt_name(id)));
         drop(self.folder.remove_file(schema_name(id)));
     }
@@ -240,9 +271,16 @@ fn file_name(id: MessageId) -> String {
     format!("{id}.json")
 }
 
+/// What an engine calls a message that it took.
+fn taken_name(id: MessageId) -> String {
+    format!("{id}.taken")
+}
+
 /// The message of this file name.
 fn message_of(name: &OsString) -> Option<MessageId> {
-    MessageId::parse(name.to_str()?.strip_suffix(".json")?)
+    let name = name.to_str()?;
+    let sent = name.strip_suffix(".json");
+    MessageId::parse(sent.or_else(|| name.strip_suffix(".taken"))?)
 }
 
 fn prompt_name(id: MessageId) -> String {
@@ -255,5 +293,6 @@ fn schema_name(id: MessageId) -> String {
 
 /// Files under a temporary name are not there yet.
 fn is_message(name: &OsString) -> bool {
-    name.to_string_lossy().ends_with(".json")
+    let name = name.to_string_lossy();
+    name.ends_with(".json") || name.ends_with(".taken")
 }

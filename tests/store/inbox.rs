@@ -64,3 +64,29 @@ fn a_flipped_or_torn_message_is_never_another_one() {
     }
     assert!(damaged > whole.len() * 8, "{damaged} of {}", whole.len());
 }
+
+/// A message is an engine's or goes back to whoever sent it: one of the two has it, whoever is first.
+#[test]
+fn a_message_is_taken_or_withdrawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let stamp = Stamp {
+        at: Timestamp::from_millis(1),
+        seed: [7; 32],
+    };
+    let run = LoopId::mint(&stamp, "run");
+    let inbox = Inbox::in_folder(Folder::open(folder.path()).unwrap(), run);
+    let id = MessageId::mint(&stamp, "message");
+    let message = Message::new(id, run, Request::Cancel);
+    inbox.send(&message).unwrap();
+    assert!(inbox.withdraw(id).unwrap());
+    assert!(!inbox.take(id).unwrap());
+    assert_eq!(inbox.read().unwrap(), []);
+    inbox.send(&message).unwrap();
+    assert!(inbox.take(id).unwrap());
+    assert!(!inbox.withdraw(id).unwrap());
+    // An engine that comes after it finds it, and takes it as well.
+    assert_eq!(inbox.read().unwrap(), [Received::Message(message)]);
+    assert!(inbox.take(id).unwrap());
+    inbox.done(id);
+    assert_eq!(inbox.read().unwrap(), []);
+}

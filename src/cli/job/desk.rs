@@ -126,6 +126,7 @@ impl Desk {
                     inbox: &mailbox.inbox,
                     outbox: &mailbox.outbox,
                     run,
+                    patience: PATIENCE,
                 };
                 sent.to_the_answer(id, from, ask, beside, || Ok(true))
             }
@@ -147,6 +148,7 @@ impl Desk {
                     inbox: &inbox,
                     outbox: &outbox,
                     run,
+                    patience: PATIENCE,
                 };
                 sent.to_the_answer(id, None, ask, beside, || Journal::is_driven(state, run))
             }
@@ -168,6 +170,8 @@ struct Sent<'a> {
     inbox: &'a Inbox,
     outbox: &'a Outbox,
     run: LoopId,
+    /// How often an answer is looked for.
+    patience: u32,
 }
 
 impl Sent<'_> {
@@ -199,25 +203,57 @@ impl Sent<'_> {
             return Err(Failure::new(Code::JobNotStarted, message).next(["df", "-h"]));
         }
         let runtime = crate::cli::job::wait::clockwork()?;
-        for _ in 0..PATIENCE {
-            let answer = self.outbox.answered(id).map_err(|error| {
-                let message = format!("the answer cannot be read: {error}");
-                Failure::new(Code::StateUnwritable, message)
-            })?;
-            if let Some(answer) = answer {
+        for _ in 0..self.patience {
+            if let Some(answer) = self.answered(id)? {
                 // A damaged message was left to whoever sent it.
                 self.inbox.done(id);
                 return granted(answer);
             }
             if !lives()? {
-                self.inbox.done(id);
-                return Err(not_running(Some(self.run)));
+                return self.given_up(id, "its engine ended", || not_running(Some(self.run)));
             }
             runtime.block_on(async { tokio::time::sleep(PAUSE).await });
         }
-        let message = format!("run {} did not answer", self.run);
-        let run = self.run.to_string();
-        Err(Failure::new(Code::JobNotStarted, message).next(["run-loop", "status", &run]))
+        self.given_up(id, "it did not answer", || {
+            let message = format!(
+                "run {} did not answer, and the request was withdrawn: nothing follows from it",
+                self.run
+            );
+            let run = self.run.to_string();
+            Failure::new(Code::JobNotStarted, message).next(["run-loop", "status", &run])
+        })
+    }
+
+    /// Nobody answers: the request is withdrawn, or it is said that it may still be carried out. Whoever
+    /// asks again at once would get it twice then.
+    fn given_up(
+        &self,
+        id: MessageId,
+        why: &str,
+        withdrawn: impl FnOnce() -> Failure,
+    ) -> Result<JobId, Failure> {
+        let taken = match self.inbox.withdraw(id) {
+            Ok(true) => return Err(withdrawn()),
+            Ok(false) => "it took the request, and".to_owned(),
+            Err(error) => format!("the request could not be withdrawn ({error}), and"),
+        };
+        // What was taken may have been answered in between.
+        if let Some(answer) = self.answered(id)? {
+            self.inbox.done(id);
+            return granted(answer);
+        }
+        let message = format!(
+            "run {}: {taken} {why}: it may still be carried out, so look before you ask again",
+            self.run
+        );
+        Err(Failure::new(Code::WaitTimedOut, message).next(["run-loop", "job", "list"]))
+    }
+
+    fn answered(&self, id: MessageId) -> Result<Option<Answer>, Failure> {
+        self.outbox.answered(id).map_err(|error| {
+            let message = format!("the answer cannot be read: {error}");
+            Failure::new(Code::StateUnwritable, message)
+        })
     }
 }
 
@@ -270,3 +306,6 @@ fn unknown(given: &str) -> Failure {
     let message = format!("no delegated job has the id {given:?}");
     Failure::new(Code::UnknownJob, message).next(["run-loop", "job", "list"])
 }
+
+#[cfg(test)]
+mod tests;

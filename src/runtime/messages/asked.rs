@@ -15,7 +15,6 @@ use crate::domain::run_spec::RunSpec;
 use crate::engine::{InputKind, State};
 use crate::store::Inbox;
 use crate::store::inbox::{Ask, Message, Request};
-use crate::store::mailbox::INBOX;
 
 impl Messages {
     /// The input that a message is; what it lacks is looked up here, and nothing is decided.
@@ -37,14 +36,7 @@ impl Messages {
             Request::Cancel => return Err(refused("a job does not cancel its run")),
             Request::Job { from, ask } => (from, ask),
         };
-        if place.is_some() != from.is_some() {
-            return Err(refused("the message does not say rightly who sends it"));
-        }
-        if let (Some(from), Some(fence)) = (&from, fence)
-            && from.job != fence.job
-        {
-            return Err(refused("the message lies in the inbox of another job"));
-        }
+        is_rightly_from(place, from.as_ref(), fence)?;
         let request = match ask {
             Ask::Submit {
                 agent,
@@ -127,16 +119,26 @@ impl Messages {
         place: Option<JobId>,
         read: impl FnOnce(&Inbox) -> io::Result<Vec<u8>>,
     ) -> Result<Vec<u8>, Failure> {
-        let read = match place {
-            None => read(&self.rim.inbox),
-            Some(folder) => {
-                let run = run_of(state)?.loop_id;
-                self.folder_of(run, folder, INBOX)
-                    .and_then(|folder| read(&Inbox::in_folder(folder, run)))
-            }
-        };
-        read.map_err(|error| refused(&format!("what it comes with cannot be read: {error}")))
+        self.in_inbox(state, place, read)
+            .map_err(|error| refused(&format!("what it comes with cannot be read: {error}")))
     }
+}
+
+/// A message lies where whoever sends it puts its messages.
+fn is_rightly_from(
+    place: Option<JobId>,
+    from: Option<&Fence>,
+    fence: Option<&Fence>,
+) -> Result<(), Failure> {
+    if place.is_some() != from.is_some() {
+        return Err(refused("the message does not say rightly who sends it"));
+    }
+    if let (Some(from), Some(fence)) = (from, fence)
+        && from.job != fence.job
+    {
+        return Err(refused("the message lies in the inbox of another job"));
+    }
+    Ok(())
 }
 
 /// What lies beside a message is not what it was sent with.
