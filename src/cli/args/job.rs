@@ -111,6 +111,8 @@ pub enum EventKind {
     /// It makes progress
     Progress,
     /// It waits for somebody's permission
+    // Messages and events spell it so (row M-140).
+    #[value(alias = "permission_required")]
     PermissionRequired,
     /// It is done
     Completed,
