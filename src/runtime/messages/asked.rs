@@ -3,6 +3,7 @@
 use std::io;
 
 use super::{Messages, failure_of, refused};
+use crate::agent::redact::Secrets;
 use crate::contract::structured;
 use crate::domain::code::Code;
 use crate::domain::delegation::{Fence, JobRequest, Submission, detail};
@@ -37,6 +38,9 @@ impl Messages {
             Request::Job { from, ask } => (from, ask),
         };
         is_rightly_from(place, from.as_ref(), fence)?;
+        // What an agent writes may hold what it was given: no other agent gets that, nor does the journal.
+        let secrets = self.rim.secrets(state);
+        let words = |text: &str| detail(&secrets.taken_out_of_text(text));
         let request = match ask {
             Ask::Submit {
                 agent,
@@ -54,13 +58,13 @@ impl Messages {
                     return Err(refused("the prompt is empty"));
                 }
                 let schema = match schema {
-                    Some(named) => Some(self.schema(state, place, id, &named)?),
+                    Some(named) => Some(self.schema(state, place, id, &named, &secrets)?),
                     None => None,
                 };
                 let asked = Submitted {
                     budget,
                     parent,
-                    prompt: self.rim.artifacts.put(&bytes)?,
+                    prompt: self.rim.artifacts.put(&secrets.taken_out(bytes))?,
                     schema,
                 };
                 let mut submission = submission(run_of(state)?, &agent, asked)?;
@@ -73,18 +77,14 @@ impl Messages {
                     submission: Box::new(submission),
                 }
             }
-            Ask::Signal {
+            Ask::Signal { of, signal, detail } => JobRequest::Signal {
                 of,
                 signal,
-                detail: words,
-            } => JobRequest::Signal {
-                of,
-                signal,
-                detail: detail(&words),
+                detail: words(&detail),
             },
             Ask::Cancel { job, reason } => JobRequest::Cancel {
                 job,
-                reason: detail(&reason),
+                reason: words(&reason),
             },
             Ask::Redispatch { job } => JobRequest::Redispatch { job },
         };
@@ -102,11 +102,13 @@ impl Messages {
         place: Option<JobId>,
         id: MessageId,
         named: &Stored,
+        secrets: &Secrets,
     ) -> Result<Stored, Failure> {
         let bytes = self.beside(state, place, |inbox| inbox.schema(id))?;
         if Digest::of(&bytes) != named.sha256 {
             return Err(unlike("schema"));
         }
+        let bytes = secrets.taken_out(bytes);
         // Whoever sends a message may have skipped it.
         structured::check(&bytes).map_err(|reason| refused(&format!("the schema: {reason}")))?;
         self.rim.artifacts.put(&bytes)
