@@ -113,6 +113,12 @@ fn a_session_that_is_gone_is_replaced_once() {
     assert!(!args.contains("--resume"), "{args}");
     assert!(prompt.contains("[begin earlier report"), "{prompt}");
     assert!(prompt.contains("one-report"), "{prompt}");
+    // Row M-054: whatever is told, the instructions end with the sentence.
+    let told = prompt.find("[end earlier report").unwrap();
+    assert!(
+        prompt[told..].contains("To pass a part of this job on"),
+        "{prompt}"
+    );
     // One that fails in its new session is not asked a third time.
     let gone = bench(&["done_at 0.5 one", "gone", "gone", "done_at 1 late"]);
     let first = row(&submit(&gone, "helper", &[]).ends(0).stdout, "job");

@@ -176,13 +176,14 @@ fn prompt(
         let form = delegation::form(&run.templates, schema, again, token).map_err(internal)?;
         prompt.extend_from_slice(form.as_bytes());
     }
-    if !submission.agent.remote {
-        let sentence = sentence(&run.templates, dispatch.job, &run.roster).map_err(internal)?;
-        prompt.extend_from_slice(sentence.as_bytes());
-    }
     if let Some(earlier) = earlier(rim, record, dispatch)? {
         let told = delegation::earlier(&run.templates, &earlier, &dispatch.token);
         prompt.extend_from_slice(told.map_err(internal)?.as_bytes());
+    }
+    // Every job's instructions end with it (row M-054).
+    if !submission.agent.remote {
+        let sentence = sentence(&run.templates, dispatch.job, &run.roster).map_err(internal)?;
+        prompt.extend_from_slice(sentence.as_bytes());
     }
     Ok(prompt)
 }
