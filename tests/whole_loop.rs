@@ -40,6 +40,8 @@ mod reserve;
 mod rounds;
 #[path = "whole_loop/self_review.rs"]
 mod self_review;
+#[path = "whole_loop/silence.rs"]
+mod silence;
 #[path = "whole_loop/stage.rs"]
 mod stage;
 #[path = "whole_loop/stale.rs"]

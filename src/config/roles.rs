@@ -78,7 +78,7 @@ pub fn cast(config: &Config, world: &World<'_>, asked: Asked<'_>) -> Result<Cast
             Some(arbiter)
         }
         None => match &planner {
-            Some(planner) if is_same(planner, &creator) => {
+            Some(planner) if planner.is_same(&creator) => {
                 notices.push(format!(
                     "there is no arbiter: the planner {} is the creator's agent; a finding that \
                      stays in dispute ends the run (name another one with --arbiter)",
@@ -144,12 +144,6 @@ fn fit(role: &str, agent: &Agent) -> Result<(), Failure> {
     )))
 }
 
-/// Whether two names stand for the same agent: one definition, or the same program started in the
-/// same way.
-fn is_same(one: &Agent, other: &Agent) -> bool {
-    one.definition == other.definition || one.kind == other.kind
-}
-
 /// Checks that the arbiter is not the creator, also not under another name, unless the command
 /// line says so.
 fn impartial(arbiter: &Agent, creator: &Agent, named: bool) -> Result<(), Failure> {
@@ -159,7 +153,7 @@ fn impartial(arbiter: &Agent, creator: &Agent, named: bool) -> Result<(), Failur
             arbiter.name
         )));
     }
-    if is_same(arbiter, creator) && !named {
+    if arbiter.is_same(creator) && !named {
         return Err(unfit(format!(
             "the arbiter cannot be {}, which runs the same program as the creator {}, unless \
              --arbiter names it",

@@ -26,6 +26,12 @@ pub struct Agent {
 }
 
 impl Agent {
+    /// Whether two names stand for the same agent: one definition, or the same program started in the
+    /// same way.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.definition == other.definition || self.kind == other.kind
+    }
     /// Whether this is the built-in `checks` reviewer.
     #[must_use]
     pub fn is_checks(&self) -> bool {

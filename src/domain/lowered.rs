@@ -50,11 +50,23 @@ pub struct Known<'a> {
     pub tree: &'a Oid,
     /// What became of the lines of earlier trees.
     pub since: &'a [Since],
-    /// The trees of the slot's completed reports of earlier rounds, oldest first.
+    /// The trees of the completed reports that the very agent gave in earlier rounds by the same plan,
+    /// oldest first.
     pub reports: &'a [&'a Oid],
-    /// The findings of the agent that reports, of other jobs than the report's, each with whether a
-    /// ruling took its force.
-    pub findings: &'a [(&'a Finding, Option<Disposition>)],
+    /// The findings of the slot, of other jobs than the report's.
+    pub findings: &'a [Earlier<'a>],
+}
+
+/// A finding of before.
+#[derive(Debug, Clone, Copy)]
+pub struct Earlier<'a> {
+    /// The finding.
+    pub finding: &'a Finding,
+    /// The ruling that took its force, where one did.
+    pub ruled: Option<Disposition>,
+    /// Whether the very agent that reports raised it: a ruling holds for the agent that was ruled on, and
+    /// another one of the slot says it anew.
+    pub own: bool,
 }
 
 /// Whether a job's report is completed: valid, of an agent that ended well, and it read everything.
@@ -97,12 +109,12 @@ impl Known<'_> {
     /// The dismissed finding that a claim repeats on the same bytes: an overruling lapses when the
     /// blob changes that it was made on.
     fn dismissed(&self, claim: &Claim) -> Option<FindingId> {
-        let newest = self
-            .findings
-            .iter()
-            .rfind(|(earlier, _)| claim.is_again(&earlier.claim) && earlier.lowered.is_none())?;
-        match newest.1? {
-            Disposition::Withdrawn | Disposition::Overruled => Some(newest.0.id),
+        let newest = self.findings.iter().rfind(|earlier| {
+            let finding = earlier.finding;
+            earlier.own && claim.is_again(&finding.claim) && finding.lowered.is_none()
+        })?;
+        match newest.ruled? {
+            Disposition::Withdrawn | Disposition::Overruled => Some(newest.finding.id),
             Disposition::Open
             | Disposition::Fixed
             | Disposition::Refuted
@@ -141,7 +153,7 @@ impl Known<'_> {
     /// Whether the slot never said this before.
     fn is_new(&self, claim: &Claim) -> bool {
         let mut findings = self.findings.iter();
-        !findings.any(|(earlier, _)| claim.is_called_like(&earlier.claim))
+        !findings.any(|earlier| claim.is_called_like(&earlier.finding.claim))
     }
     /// Whether the report says of all that its slot wanted before that it is done: else its NOT PASS
     /// may rest on that, in other words and at another line.
@@ -162,7 +174,7 @@ impl Known<'_> {
         };
         self.findings
             .iter()
-            .filter(|(finding, _)| finding.blocking)
-            .all(|(finding, ruled)| ruled.is_some() || done(finding))
+            .filter(|earlier| earlier.finding.blocking)
+            .all(|earlier| earlier.ruled.is_some() || done(earlier.finding))
     }
 }

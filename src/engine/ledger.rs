@@ -1,6 +1,6 @@
 //! What was claimed and what became of it: which claims still have their force.
 
-use crate::domain::event::{RoundResult, Settlement};
+use crate::domain::event::RoundResult;
 use crate::domain::finding::{Disposition, Finding};
 use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::identity::Pin;
@@ -109,27 +109,24 @@ impl State {
     pub fn stands(finding: &Finding) -> bool {
         finding.blocking && finding.disposition.holds()
     }
-    /// The blocking finding of a slot of which nobody but the creator says that it is mended: its
-    /// reviewer passed nothing since, and no ruling took its force.
+    /// Whether a reviewer of its slot says that a finding is mended, and none said since that it is there.
+    fn is_confirmed(&self, finding: &Finding) -> bool {
+        let last = self.last_disposed(finding);
+        let by = last.and_then(|job| self.jobs.get(&job)).map(|it| &it.job);
+        finding.disposition == Disposition::Fixed
+            && by
+                .is_some_and(|job| job.role == Role::Review && job.round > self.last_found(finding))
+    }
+    /// Whether nobody but the creator says of a blocking finding that it is mended, if anybody does.
+    fn is_unconfirmed(&self, finding: &Finding) -> bool {
+        finding.blocking && Self::ruled(finding).is_none() && !self.is_confirmed(finding)
+    }
+    /// A blocking finding of a slot of which nobody but the creator says that it is mended: no ruling took
+    /// its force, and its reviewer did not pass a content without it.
     #[must_use]
     pub fn unconfirmed(&self, slot: &SlotName) -> Option<&Finding> {
-        let verdict = |round: &ClosedRound| match round.slots.get(slot)?.settlement()? {
-            // What passed in a void round is void, and a refusal stays one.
-            Settlement::Passed { .. } if round.result != RoundResult::NotPassed => None,
-            Settlement::Passed { .. } => Some((round.number, true)),
-            Settlement::NotPassed { .. } => Some((round.number, false)),
-            Settlement::NoVerdict { .. } => None,
-        };
-        let last = self.rounds.iter().rev().find_map(verdict);
-        let confirmed = |finding: &Finding| {
-            last.is_some_and(|(number, passed)| passed && number > self.last_found(finding))
-        };
-        self.findings.iter().find(|finding| {
-            finding.slot == *slot
-                && finding.blocking
-                && Self::ruled(finding).is_none()
-                && !confirmed(finding)
-        })
+        let mut findings = self.findings.iter();
+        findings.find(|finding| finding.slot == *slot && self.is_unconfirmed(finding))
     }
     /// The newest round in which a finding's slot said that it is there, in whatever report.
     fn last_found(&self, finding: &Finding) -> RoundNumber {
@@ -141,8 +138,8 @@ impl State {
         let said = of_slot.map(|record| record.job.round).max();
         said.map_or(finding.round, |said| said.max(finding.round))
     }
-    /// Findings of a slot that stand and were raised on another identity: its reviewer answers them
-    /// when it passes the content as it is now.
+    /// Findings of a slot that were raised on another identity and that its reviewer did not say to be
+    /// mended: it answers them when it passes the content as it is now.
     pub fn outdated<'a>(
         &'a self,
         pin: &'a Pin,
@@ -157,7 +154,7 @@ impl State {
         };
         self.findings
             .iter()
-            .filter(|finding| finding.slot == *slot && Self::stands(finding))
+            .filter(|finding| finding.slot == *slot && self.is_unconfirmed(finding))
             .filter(move |finding| !here(finding))
     }
     /// The last round, where it was on this very identity and by the plan of now, ended with a verdict,

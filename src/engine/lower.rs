@@ -7,7 +7,7 @@ use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::identity::Pin;
 use crate::domain::job::{Reading, Review as Said, Role};
 use crate::domain::lines::Place;
-use crate::domain::lowered::{Known, Lowered, REPORTS, is_completed, is_taken_back};
+use crate::domain::lowered::{Earlier, Known, Lowered, REPORTS, is_completed, is_taken_back};
 use crate::domain::oid::Oid;
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{PassedBy, Verdict};
@@ -31,20 +31,22 @@ impl State {
         if !outcome.ended.is_success() {
             return None;
         }
-        // A ruling holds for the agent that was ruled on: another one of the slot says it anew.
-        let rank = |job: &JobId| self.jobs.get(job).map(|record| record.job.rank);
+        let rank = self.jobs.get(&job)?.job.rank;
         let findings: Vec<_> = self
             .findings
             .iter()
             .filter(|finding| finding.slot == slot.name && finding.job != job)
-            .filter(|finding| rank(&finding.job) == rank(&job))
-            .map(|finding| (finding, Self::ruled(finding)))
+            .map(|finding| Earlier {
+                finding,
+                ruled: Self::ruled(finding),
+                own: self.raised_by_rank(finding) == Some(rank),
+            })
             .collect();
         let known = Known {
             slot,
             tree: &review.pin.identity.tree,
             since: &review.evidence.since,
-            reports: &self.completed(&slot.name, round),
+            reports: &self.completed(&slot.name, rank, round),
             findings: &findings,
         };
         known.lowers(claim, said)
@@ -117,16 +119,20 @@ impl State {
             }
         })
     }
-    /// The trees of a slot's completed reports of rounds before this one, oldest first.
-    fn completed(&self, slot: &SlotName, before: RoundNumber) -> Vec<&Oid> {
+    /// The trees of the completed reports that an agent of a slot gave in rounds before this one by the plan
+    /// of now, oldest first.
+    fn completed(&self, slot: &SlotName, rank: usize, before: RoundNumber) -> Vec<&Oid> {
         let jobs = self.jobs.values().filter(|record| {
             let job = &record.job;
             let completed = record.outcome.as_ref().is_some_and(is_completed);
-            job.role == Role::Review && job.slot == *slot && job.round < before && completed
+            let asked = job.role == Role::Review && job.slot == *slot && job.rank == rank;
+            asked && job.round < before && completed
         });
         jobs.filter_map(|record| {
             let mut rounds = self.rounds.iter();
             let round = rounds.find(|round| round.number == record.job.round)?;
+            let by_this_plan = round.plan == self.plan;
+            by_this_plan.then_some(())?;
             Some(&round.pin.as_ref()?.identity.tree)
         })
         .collect()
@@ -135,8 +141,9 @@ impl State {
     /// where a finding cites it, and those of slots whose new findings may be late.
     pub(super) fn traced(&self, round: RoundNumber, pin: &Pin) -> Vec<Oid> {
         let panel = self.run.iter().flat_map(|run| &run.panel);
-        let late = panel.filter_map(|slot| {
-            let reports = self.completed(&slot.name, round);
+        let agents = panel.flat_map(|slot| (0..=slot.fallback.len()).map(move |rank| (slot, rank)));
+        let late = agents.filter_map(|(slot, rank)| {
+            let reports = self.completed(&slot.name, rank, round);
             reports.last().filter(|_| reports.len() >= REPORTS).copied()
         });
         let shown = self.shown.iter().filter(|_| !self.places.is_empty());

@@ -8,7 +8,7 @@ use crate::domain::end::End;
 use crate::domain::event::{RoundResult, StopCause};
 use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
-use crate::domain::finding::Finding;
+use crate::domain::finding::{Disposition, Finding};
 use crate::domain::id::{EffectId, FindingId, JobId, MessageId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome};
@@ -75,6 +75,9 @@ pub struct State {
     pub plan: Option<JobId>,
     /// What the creator and the reviewers said of a finding, in order.
     pub notes: BTreeMap<FindingId, Vec<String>>,
+    /// What reviews of the round under way settled, and how it stood before: in a void round it stands so
+    /// again.
+    pub settled: Vec<Undo>,
     /// Which job disposed of which finding.
     pub disposed: BTreeSet<(JobId, FindingId)>,
     /// Who asked the run to stop.
@@ -93,6 +96,17 @@ pub struct State {
     pub promotion: Option<Promotion>,
     /// Where the run stands.
     pub phase: Phase,
+}
+
+/// How a finding stood before a review settled it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Undo {
+    /// Which.
+    pub finding: FindingId,
+    /// Its disposition before.
+    pub before: Disposition,
+    /// The review.
+    pub job: JobId,
 }
 
 /// Why a run is to be put aside, and until when.

@@ -189,7 +189,18 @@ impl State {
             // What was dismissed before is settled.
             Role::Correct => {
                 let settled = matches!(finding.lowered, Some(Lowered::Dismissed { .. }));
-                finding.disposition == Disposition::Open && !settled
+                // What was left for later blocks as before.
+                let open = match finding.disposition {
+                    Disposition::Open => true,
+                    Disposition::Deferred => finding.blocking,
+                    Disposition::Fixed
+                    | Disposition::Refuted
+                    | Disposition::Withdrawn
+                    | Disposition::Upheld
+                    | Disposition::Sustained
+                    | Disposition::Overruled => false,
+                };
+                open && !settled
             }
             // Nobody disputes what does not block.
             Role::Readjudicate => {

@@ -1,6 +1,6 @@
 //! The facts of an approved round, as plain data: what a permit is granted on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::digest::Digest;
 use crate::domain::event::Settlement;
@@ -44,6 +44,8 @@ pub struct ApprovedRound {
     pub reviews: Vec<EndedJob>,
     /// What was measured when each round of the run opened, this one and earlier ones.
     pub rounds: Vec<(RoundNumber, Pin)>,
+    /// The rounds that were void, since the content moved.
+    pub void: BTreeSet<RoundNumber>,
     /// The job that wrote the plan that each round went by, where a planner wrote it.
     pub plans: BTreeMap<RoundNumber, JobId>,
     /// Jobs of the run that ruled on findings (re-adjudication, arbitration), in their order.

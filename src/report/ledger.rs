@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use crate::domain::event::Event;
+use crate::domain::event::{Event, RoundResult};
 use crate::domain::failure::Failure;
 use crate::domain::finding::Disposition;
 use crate::domain::id::{JobId, LoopId};
+use crate::domain::job::{Job, Role};
 use crate::domain::slot::SlotName;
 use crate::engine::State;
 use crate::report::deviation::Deviation;
@@ -53,6 +54,8 @@ pub struct Said {
     pub role: Option<&'static str>,
     /// Why, in its words.
     pub note: String,
+    /// Whether it is void, since the content moved in the round in which it was said.
+    pub void: bool,
 }
 
 impl Ledger {
@@ -81,6 +84,7 @@ impl Ledger {
                     agent: agent(by),
                     role: job(by).map(|job| job.role.as_str()),
                     note: note.clone(),
+                    void: !disposition.holds() && job(by).is_some_and(|job| is_void(&state, job)),
                 })
                 .collect()
         };
@@ -127,10 +131,15 @@ impl Ledger {
             indent(&mut told, &tracked.finding.body);
             for said in &tracked.said {
                 let line = format!(
-                    "  {} by {} ({})\n",
+                    "  {} by {} ({}){}\n",
                     said.disposition.as_str(),
                     named(said.agent.as_deref()),
-                    said.role.unwrap_or("unknown job")
+                    said.role.unwrap_or("unknown job"),
+                    if said.void {
+                        ", void: the content moved"
+                    } else {
+                        ""
+                    }
                 );
                 told.push_str(&line);
                 indent(&mut told, &said.note);
@@ -142,6 +151,14 @@ impl Ledger {
         }
         told
     }
+}
+
+/// Whether a review is of a round in which the content moved.
+fn is_void(state: &State, job: &Job) -> bool {
+    let mut rounds = state.rounds.iter();
+    let stale = |result: &RoundResult| matches!(result, RoundResult::Stale { .. });
+    job.role == Role::Review
+        && rounds.any(|round| round.number == job.round && stale(&round.result))
 }
 
 fn named(agent: Option<&str>) -> String {

@@ -12,7 +12,7 @@ use run_loop::domain::effect::MeasurePoint;
 use run_loop::domain::job::Role;
 
 use crate::world::{Planned, World};
-use ledger::{Claim, Finding, How, Refused, Slot};
+use ledger::{Claim, Finding, How, Refused, Report, Slot};
 use turn::After;
 
 struct Model<'a> {
@@ -20,16 +20,15 @@ struct Model<'a> {
     content: u8,
     claims: Vec<Claim>,
     findings: Vec<Finding>,
-    /// Reports that were valid and read everything: round, slot, content.
-    reports: Vec<(u32, usize, u8)>,
+    reports: Vec<Report>,
     /// The rounds that closed; `None` where one was void.
     rounds: Vec<Option<Refused>>,
     /// Whether the planner refined the plan by what failed: it does so once.
     refined: bool,
     /// How many plans were written by what failed.
     plans: u32,
-    /// What each slot said last: in which round, and whether it passed.
-    said: Vec<Option<(u32, bool)>>,
+    /// What reviewers settled in the round under way, and how it stood before.
+    settled: Vec<(usize, How)>,
 }
 
 /// The exit code of an undisturbed run in this world.
@@ -43,7 +42,7 @@ pub fn exit(world: &World) -> u8 {
         rounds: Vec::new(),
         refined: false,
         plans: 0,
-        said: vec![None; world.slots.len()],
+        settled: Vec::new(),
     };
     model.run().unwrap_or_else(|exit| exit)
 }
@@ -86,6 +85,7 @@ impl Model<'_> {
         if world.pin_fails_in == Some(round) {
             return Err(3);
         }
+        self.settled.clear();
         let reviewed = self.content;
         if reviewed == 0 {
             return Err(if round == 1 { 3 } else { 4 });
@@ -117,9 +117,11 @@ impl Model<'_> {
             let how = carried.unwrap_or_else(|| self.ask(slot, round, reviewed));
             if how == Slot::Passes {
                 // Who passes the content as it is has answered what it raised on other content.
-                for finding in &mut self.findings {
-                    if finding.slot == slot && finding.stands() && finding.content != reviewed {
-                        finding.how = How::Fixed;
+                for (nth, finding) in self.findings.iter_mut().enumerate() {
+                    let unsaid = finding.slot == slot && finding.is_unconfirmed();
+                    if unsaid && finding.content != reviewed {
+                        self.settled.push((nth, finding.how));
+                        (finding.how, finding.mended) = (How::Fixed, Some(round));
                     }
                 }
             }
@@ -128,8 +130,7 @@ impl Model<'_> {
         let sealed = self.after(round, MeasurePoint::Sealed, reviewed);
         match sealed {
             After::Stale => {
-                self.note(round, &slots, false);
-                self.rounds.push(None);
+                self.void(round);
                 return Ok(None);
             }
             After::Unknown => return Err(5),
@@ -138,7 +139,6 @@ impl Model<'_> {
                 let refuses = slots.iter().any(says_no);
                 let stands = self.findings.iter().any(Finding::stands);
                 if refuses || self.barred(reviewed) || stands {
-                    self.note(round, &slots, true);
                     self.rounds.push(Some(Refused {
                         content: reviewed,
                         slots,
@@ -154,8 +154,7 @@ impl Model<'_> {
         }
         match self.after(round, MeasurePoint::BeforePromotion, reviewed) {
             After::Stale => {
-                self.note(round, &slots, false);
-                self.rounds.push(None);
+                self.void(round);
                 Ok(None)
             }
             After::Unknown | After::Tripped => Err(5),
@@ -163,15 +162,16 @@ impl Model<'_> {
         }
     }
 
-    /// What each slot said in a round that ends so; what passed in a void one is void.
-    fn note(&mut self, round: u32, slots: &[Slot], counts: bool) {
-        for (said, slot) in self.said.iter_mut().zip(slots) {
-            match slot {
-                Slot::Passes if counts => *said = Some((round, true)),
-                Slot::Refuses(_) | Slot::Leaves => *said = Some((round, false)),
-                Slot::Passes | Slot::Nothing => {}
+    /// A round is void: what reviewers settled in it stands as before.
+    fn void(&mut self, round: u32) {
+        for (nth, how) in std::mem::take(&mut self.settled).into_iter().rev() {
+            let finding = &mut self.findings[nth];
+            finding.how = how;
+            if finding.mended == Some(round) {
+                finding.mended = None;
             }
         }
+        self.rounds.push(None);
     }
 
     fn enough(&self, slots: &[Slot]) -> bool {

@@ -88,7 +88,7 @@ fn agent(name: &str, checks: bool) -> Agent {
             AgentKind::Checks
         } else {
             AgentKind::Command(CommandAgent {
-                program: "/agent".to_owned(),
+                program: format!("/{name}"),
                 args: Vec::new(),
                 prompt: PromptChannel::Stdin,
                 report: ReportChannel::Stdout,

@@ -220,6 +220,7 @@ impl World {
             ledger: Vec::new(),
             reviews: Vec::new(),
             rounds: Vec::new(),
+            void: BTreeSet::new(),
             plans: BTreeMap::new(),
             rulings: Vec::new(),
             plan: None,

@@ -61,6 +61,14 @@ impl Bench {
         self.spare.push((name.to_owned(), definition));
         self
     }
+    /// Defines an agent as one that is defined.
+    #[must_use]
+    pub fn named_also(mut self, name: &str, other: &str) -> Self {
+        let mut defined = self.spare.iter().filter(|(known, _)| known == name);
+        let (_, definition) = defined.next().unwrap().clone();
+        self.spare.push((other.to_owned(), definition));
+        self
+    }
     /// Defines an agent of a profile whose program this script plays.
     #[must_use]
     pub fn known(mut self, name: &str, profile: &str, agent: &ScriptedAgent) -> Self {

@@ -8,7 +8,7 @@ use crate::support::agents::{finding, quote};
 const LINE: [&str; 6] = ["--creator", "ann", "--reviewer", "bob", "--max-rounds", "3"];
 
 /// What a reviewer says in a round: verdict, findings, what became of earlier ones.
-fn says(verdict: &str, findings: &[String], prior: &[(&str, &str)]) -> String {
+pub(crate) fn says(verdict: &str, findings: &[String], prior: &[(&str, &str)]) -> String {
     let findings = format!("[{}]", findings.join(","));
     let prior: Vec<String> = prior
         .iter()
@@ -26,7 +26,7 @@ fn says(verdict: &str, findings: &[String], prior: &[(&str, &str)]) -> String {
 }
 
 /// A reviewer that speaks by the round.
-fn by_round(rounds: &[String]) -> String {
+pub(crate) fn by_round(rounds: &[String]) -> String {
     use std::fmt::Write as _;
     let mut script = String::from("case $RUN_LOOP_JOB_ROUND in\n");
     for (nth, said) in rounds.iter().enumerate() {

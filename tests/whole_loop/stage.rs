@@ -28,6 +28,11 @@ impl Stage {
     pub(crate) fn agent(self, name: &str, script: &str) -> Self {
         self.agent_with(name, script, "")
     }
+    /// An agent under one more name.
+    pub(crate) fn named_also(mut self, name: &str, other: &str) -> Self {
+        self.bench = self.bench.map(|bench| bench.named_also(name, other));
+        self
+    }
     pub(crate) fn agent_with(mut self, name: &str, script: &str, keys: &str) -> Self {
         let noted = format!(
             "read_prompt\nprintf '%s\\n' \"$RUN_LOOP_JOB_ROLE {name}\" >> {}\n\

@@ -192,7 +192,7 @@ fn rules(agent: &Agent) -> bool {
     program && agent.contract == Contract::Json
 }
 
-/// The arbiter is never the creator, and never the one whose finding is in dispute.
+/// The arbiter is never the creator, and never the one whose finding is in dispute, under whatever name.
 fn may_arbitrate(state: &State, run: &RunSpec, creator: &Agent) -> bool {
     let Some(arbiter) = &run.arbiter else {
         return false;
@@ -203,7 +203,7 @@ fn may_arbitrate(state: &State, run: &RunSpec, creator: &Agent) -> bool {
         slot.agent_at(state.jobs.get(&finding.job)?.job.rank)
     });
     arbiter.definition != creator.definition
-        && raised_by.all(|agent| agent.is_some_and(|agent| agent.definition != arbiter.definition))
+        && raised_by.all(|agent| agent.is_some_and(|agent| !agent.is_same(arbiter)))
 }
 
 fn nobody_rules(state: &State, run: &RunSpec) -> Failure {

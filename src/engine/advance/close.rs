@@ -98,10 +98,19 @@ pub(super) fn not_passed(state: &State, run: &RunSpec, round: &ClosedRound) -> F
             .filter(|(_, slot)| matches!(slot.settlement(), Some(Settlement::NotPassed { .. })))
             .map(|(name, _)| name.as_str())
             .collect();
-        let message = format!(
+        let mut message = format!(
             "NOT PASS without a blocking finding, from {}",
             slots.join(", ")
         );
+        let unsaid = round
+            .slots
+            .keys()
+            .filter_map(|slot| state.unconfirmed(slot));
+        let unsaid: Vec<String> = unsaid.map(|finding| finding.id.to_string()).collect();
+        if !unsaid.is_empty() {
+            let unsaid = unsaid.join(", ");
+            message.push_str(&format!("; it is not said whether {unsaid} is mended"));
+        }
         return Failure::new(Code::NotPassUnexplained, message).next(show);
     }
     let message = format!(

@@ -74,7 +74,7 @@ fn resolved(
     if !covered
         || !state.is_resolved(*job)
         || state.is_barred(&review.pin, Some(&slot.name)).is_some()
-        || state.outdated(&review.pin, &slot.name).next().is_some()
+        || leaves_standing(state, review, slot, outcome)
     {
         return None;
     }
@@ -280,14 +280,18 @@ fn judge(
 }
 
 /// Whether a report that ends with NOT PASS, and passes since nothing of it blocks, says nothing of a
-/// finding of its slot that stands since it looked at other content.
+/// finding that its slot raised on other content: the creator's word that it is mended is none.
 fn leaves_standing(state: &State, review: &Review, slot: &Slot, outcome: &JobOutcome) -> bool {
     let Reading::Review(said) = &outcome.reading else {
         return false;
     };
     let done = |finding: &Finding| {
-        let mut words = said.prior.iter();
-        words.any(|prior| prior.finding == finding.id && !prior.disposition.holds())
+        let words = said
+            .prior
+            .iter()
+            .filter(|prior| prior.finding == finding.id);
+        let mut words = words.peekable();
+        words.peek().is_some() && words.all(|prior| !prior.disposition.holds())
     };
     let mut standing = state.outdated(&review.pin, &slot.name);
     said.verdict == Verdict::NotPass && standing.any(|finding| !done(finding))

@@ -16,7 +16,7 @@ use crate::engine::claims::claims_not_pass;
 use crate::engine::fold::fault;
 use crate::engine::ledger::Bar;
 use crate::engine::review::{Limit, SlotProgress, SlotReview};
-use crate::engine::state::{ClosedRound, Phase, Review, Stage, State};
+use crate::engine::state::{ClosedRound, Phase, Review, Stage, State, Undo};
 
 pub(super) fn pinned(state: &mut State, result: &Done<Pin>) {
     set_stage(
@@ -189,6 +189,10 @@ pub(super) fn round_closed(state: &mut State, number: RoundNumber, result: &Roun
         || (None, None, BTreeMap::new()),
         |review| (Some(review.pin), Some(review.evidence), review.slots),
     );
+    let settled = std::mem::take(&mut state.settled);
+    if matches!(result, RoundResult::Stale { .. }) {
+        void(state, &settled);
+    }
     state.rounds.push(ClosedRound {
         number,
         pin,
@@ -199,6 +203,20 @@ pub(super) fn round_closed(state: &mut State, number: RoundNumber, result: &Roun
         untouched,
     });
     state.phase = Phase::Between;
+}
+
+/// What passed in a void round is void, and so is what it settled.
+fn void(state: &mut State, settled: &[Undo]) {
+    for undo in settled.iter().rev() {
+        state.disposed.remove(&(undo.job, undo.finding));
+        let mut findings = state.findings.iter_mut();
+        if let Some(finding) = findings.find(|finding| finding.id == undo.finding) {
+            finding.disposition = undo.before;
+        }
+        if let Some(notes) = state.notes.get_mut(&undo.finding) {
+            notes.pop();
+        }
+    }
 }
 
 pub(super) fn promote_requested(state: &mut State) {

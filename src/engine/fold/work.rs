@@ -6,7 +6,7 @@ use crate::domain::id::{EffectId, FindingId, JobId};
 use crate::domain::job::{AttemptReason, Reply, Role};
 use crate::domain::time::Timestamp;
 use crate::engine::fold::fault;
-use crate::engine::state::{JobRecord, Phase, State};
+use crate::engine::state::{JobRecord, Phase, State, Undo};
 use crate::engine::work::{Asked, ClosedWork, WorkStage};
 
 /// An effect of the step was requested.
@@ -213,7 +213,16 @@ pub(super) fn disposed(
     note: &str,
 ) {
     state.disposed.insert((job, id));
+    let reviews = |record: &JobRecord| record.job.role == Role::Review;
+    let by_review = state.jobs.get(&job).is_some_and(reviews);
     if let Some(finding) = state.findings.iter_mut().find(|finding| finding.id == id) {
+        if by_review && !disposition.holds() {
+            state.settled.push(Undo {
+                finding: id,
+                before: finding.disposition,
+                job,
+            });
+        }
         finding.disposition = disposition;
         state.notes.entry(id).or_default().push(note.to_owned());
     } else {

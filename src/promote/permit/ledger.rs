@@ -4,7 +4,7 @@ use crate::domain::finding::{Claim, Disposition, Finding};
 use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::job::{Job, Reading, Reply, Role, Ruling, RulingKind};
 use crate::domain::lines::Since;
-use crate::domain::lowered::{self, Known, Lowered, is_completed};
+use crate::domain::lowered::{self, Earlier, Known, Lowered, is_completed};
 use crate::domain::oid::Oid;
 use crate::domain::slot::SlotName;
 use crate::domain::verdict::Verdict;
@@ -80,7 +80,8 @@ fn lowers(round: &ApprovedRound, ended: &EndedJob, claim: &Claim) -> Option<Lowe
         .reviews
         .iter()
         .filter(|other| other.job.slot == job.slot && other.job.round < job.round)
-        .filter(|other| is_completed(&other.outcome))
+        .filter(|other| other.job.rank == job.rank && is_completed(&other.outcome))
+        .filter(|other| round.plans.get(&other.job.round) == round.plans.get(&job.round))
         .filter_map(|other| Some(&pin(other.job.round)?.identity.tree))
         .collect();
     let rank = |id: JobId| {
@@ -93,11 +94,11 @@ fn lowers(round: &ApprovedRound, ended: &EndedJob, claim: &Claim) -> Option<Lowe
         .ledger
         .iter()
         .filter(|finding| finding.slot == job.slot && finding.job != job.id)
-        .filter(|finding| rank(finding.job) == Some(job.rank))
         .filter(|finding| finding.round <= job.round)
-        .map(|finding| {
-            let ruled = ruling(round, finding).map(|_| finding.disposition);
-            (finding, ruled)
+        .map(|finding| Earlier {
+            finding,
+            ruled: ruling(round, finding).map(|_| finding.disposition),
+            own: rank(finding.job) == Some(job.rank),
         })
         .collect();
     let known = Known {
@@ -252,6 +253,6 @@ fn may_arbitrate(round: &ApprovedRound, finding: &Finding, job: &Job) -> bool {
         && job.slot == SlotName::arbiter()
         && job.rank == 0
         && !reviewer.is_checks()
-        && arbiter.definition != reviewer.definition
+        && !arbiter.is_same(reviewer)
         && Some(&arbiter.definition) != creator
 }

@@ -56,38 +56,65 @@ pub(super) fn passed(
     }
 }
 
-/// The blocking finding of a slot whose force no ruling took and after which its reviewers passed
-/// nothing since it was last found: a quorum forgives no such slot.
+/// The blocking finding of a slot whose force no ruling took and of which its reviewers do not say that it
+/// is mended: a quorum forgives no such slot.
 fn unconfirmed<'a>(round: &'a ApprovedRound, slot: &Slot) -> Option<&'a Finding> {
-    let last = round.reviews.iter().rev().find_map(|ended| {
-        let Reading::Review(review) = &ended.outcome.reading else {
-            return None;
-        };
-        let said = ended.job.slot == slot.name && ended.outcome.ended.is_success();
-        said.then_some((ended, review))
-    });
-    let last_found = |finding: &Finding| {
-        let says = |ended: &&EndedJob| {
-            ended.job.slot == finding.slot
-                && ended.outcome.reading.still_open().contains(&finding.id)
-        };
-        let said = round.reviews.iter().filter(says);
-        let said = said.map(|ended| ended.job.round).max();
-        said.map_or(finding.round, |said| said.max(finding.round))
-    };
-    let passed_after = |finding: &Finding| {
-        last.is_some_and(|(ended, review)| {
-            let agent = slot.agent_at(ended.job.rank);
-            ended.job.round > last_found(finding)
-                && agent.is_some_and(|agent| passes_by(round, slot, ended, review, agent).is_some())
-        })
-    };
-    round.ledger.iter().find(|finding| {
-        finding.slot == slot.name
-            && finding.blocking
-            && ledger::ruling(round, finding).is_none()
-            && !passed_after(finding)
+    let mut open = blocking_of(round, slot);
+    open.find(|finding| !is_confirmed(round, slot, finding))
+}
+
+/// The finding of before that a NOT PASS leaves in silence, and that no reviewer of the slot said to be
+/// mended: the creator's word is none.
+fn left<'a>(round: &'a ApprovedRound, slot: &Slot, review: &Review) -> Option<&'a Finding> {
+    let here = |finding: &Finding| round.findings.iter().any(|other| other.id == finding.id);
+    let mut open = blocking_of(round, slot).filter(|finding| !here(finding));
+    open.find(|finding| !says_mended(review, finding) && !is_confirmed(round, slot, finding))
+}
+
+fn blocking_of<'a>(round: &'a ApprovedRound, slot: &Slot) -> impl Iterator<Item = &'a Finding> {
+    let name = slot.name.clone();
+    round.ledger.iter().filter(move |finding| {
+        let own = finding.slot == name && finding.blocking;
+        own && ledger::ruling(round, finding).is_none()
     })
+}
+
+/// Whether a review that passed its slot, in a round that is not void, says that a finding is mended, and
+/// none found it since.
+fn is_confirmed(round: &ApprovedRound, slot: &Slot, finding: &Finding) -> bool {
+    let mut reviews = round.reviews.iter();
+    let says = |ended: &&EndedJob| {
+        let open = ended.outcome.reading.still_open();
+        ended.job.slot == finding.slot && open.contains(&finding.id)
+    };
+    let said = round.reviews.iter().filter(says);
+    let last_found = said.map(|ended| ended.job.round).max();
+    let last_found = last_found.map_or(finding.round, |last| last.max(finding.round));
+    reviews.any(|ended| {
+        let Reading::Review(review) = &ended.outcome.reading else {
+            return false;
+        };
+        let counts = ended.job.slot == slot.name
+            && ended.job.round > last_found
+            && ended.outcome.ended.is_success()
+            && !round.void.contains(&ended.job.round);
+        let passes = || {
+            let agent = slot.agent_at(ended.job.rank);
+            agent.is_some_and(|agent| passes_by(round, slot, ended, review, agent).is_some())
+        };
+        let says_it = review.verdict == Verdict::Pass || says_mended(review, finding);
+        counts && says_it && passes()
+    })
+}
+
+/// Whether a report says in so many words that a finding does not hold any more.
+fn says_mended(review: &Review, finding: &Finding) -> bool {
+    let words = review
+        .prior
+        .iter()
+        .filter(|prior| prior.finding == finding.id);
+    let mut words = words.peekable();
+    words.peek().is_some() && words.all(|prior| !prior.disposition.holds())
 }
 
 /// Checks that the job itself says what the settlement says of it (scenarios S31 and T-009: a
@@ -123,6 +150,14 @@ fn vouched(
     };
     if passes_by(round, slot, ended, review, agent) != Some(by) {
         return Err(wrong("has a report that does not pass the slot"));
+    }
+    if review.verdict == Verdict::NotPass
+        && let Some(finding) = left(round, slot, review)
+    {
+        return Err(wrong(&format!(
+            "does not say whether {} is mended",
+            finding.id
+        )));
     }
     if !sees_enough(job.evidence, agent, &round.spec.review) {
         return Err(wrong("judged by other evidence than the run allows"));

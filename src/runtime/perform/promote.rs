@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::effect::Promotion;
+use crate::domain::event::RoundResult;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::job::Role;
@@ -76,6 +77,8 @@ fn approved(rim: &Rim, state: &State, round: RoundNumber) -> Result<ApprovedRoun
         .rounds
         .iter()
         .filter_map(|closed| Some((closed.number, closed.plan?)));
+    let void = state.rounds.iter();
+    let void = void.filter(|closed| matches!(closed.result, RoundResult::Stale { .. }));
     let spec = run_of(state)?.clone();
     let plan = plan::text(rim, state)?.map(|text| {
         let sha256 = Digest::of(text.as_bytes());
@@ -106,6 +109,7 @@ fn approved(rim: &Rim, state: &State, round: RoundNumber) -> Result<ApprovedRoun
         ledger: state.findings.clone(),
         reviews: ended(of_roles(state, &[Role::Review])).ok_or_else(lacking)?,
         rounds: earlier.chain([(round, pin.clone())]).collect(),
+        void: void.map(|closed| closed.number).collect(),
         plans: plans.chain(state.plan.map(|plan| (round, plan))).collect(),
         rulings: ended(of_roles(state, &ruling)).ok_or_else(lacking)?,
         plan,

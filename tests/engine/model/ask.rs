@@ -3,7 +3,7 @@
 use run_loop::domain::severity::Severity;
 
 use crate::model::Model;
-use crate::model::ledger::{Claim, Finding, How, Slot, Why};
+use crate::model::ledger::{Claim, Finding, How, Report, Slot, Why};
 use crate::world::{Answer, is_same_line, key};
 
 impl Model<'_> {
@@ -18,7 +18,8 @@ impl Model<'_> {
             Slot::Refuses(claim) => {
                 let free = self.bar(content, Some(slot)).is_none();
                 let passes = free && self.claims[claim].covered && self.resolved(claim);
-                (passes && !self.leaves(slot, content)).then_some(Slot::Passes)
+                let said = self.claims[claim].mends_all || !self.leaves(slot, content);
+                (passes && said).then_some(Slot::Passes)
             }
             Slot::Leaves | Slot::Nothing => None,
         }
@@ -122,10 +123,15 @@ impl Model<'_> {
         if !new {
             return None;
         }
-        let of_slot = |it: &&(u32, usize, u8)| it.1 == slot && it.0 < round;
-        let reports: Vec<_> = self.reports.iter().filter(of_slot).collect();
-        let done = answer == Answer::NotPassNew || own().all(|it| !it.blocks() || it.is_ruled());
-        let late = reports.len() >= 2 && is_same_line(reports.last()?.2, content) && done;
+        // One's own reports, by the plan of now.
+        let own = |it: &&Report| {
+            let same = it.slot == slot && it.rank == rank && it.plans == self.plans;
+            same && it.round < round
+        };
+        let reports: Vec<_> = self.reports.iter().filter(own).collect();
+        let mut of_slot = self.findings.iter().filter(|it| it.slot == slot);
+        let done = answer == Answer::NotPassNew || of_slot.all(|it| !it.blocks() || it.is_ruled());
+        let late = reports.len() >= 2 && is_same_line(reports.last()?.content, content) && done;
         late.then_some(Why::Late)
     }
 
@@ -134,9 +140,10 @@ impl Model<'_> {
         if !self.world.reviews_own_work() || slot != 0 {
             return;
         }
-        for finding in &mut self.findings {
+        for (nth, finding) in self.findings.iter_mut().enumerate() {
             let here = finding.slot == slot && finding.content == content;
             if here && finding.blocks() && finding.how == How::Open {
+                self.settled.push((nth, finding.how));
                 finding.how = How::Withdrawn;
             }
         }
@@ -206,7 +213,14 @@ impl Model<'_> {
         }
         let lowered = self.lowered(answer, (slot, rank), round, content);
         if placed || reads_all(answer) {
-            self.reports.push((round, slot, content));
+            let plans = self.plans;
+            self.reports.push(Report {
+                round,
+                slot,
+                rank,
+                content,
+                plans,
+            });
         }
         let claims = blocks
             || placed
@@ -228,6 +242,7 @@ impl Model<'_> {
                         Answer::PassButOpen | Answer::NotPassStillOpen | Answer::InvalidButOpen
                     ),
                 open,
+                mends_all: answer == Answer::NotPassNew,
             });
             self.claims.len() - 1
         });
@@ -241,6 +256,7 @@ impl Model<'_> {
                 rank,
                 lowered,
                 how: How::Open,
+                mended: None,
             });
         };
         match answer {

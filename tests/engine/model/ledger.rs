@@ -22,6 +22,8 @@ pub(super) struct Claim {
     pub(super) open: Vec<usize>,
     /// Whether it claims nothing besides.
     pub(super) kept_alone: bool,
+    /// Whether it says of everything before that it is mended.
+    pub(super) mends_all: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,6 +51,8 @@ pub(super) struct Finding {
     /// Whether it would block by its words and does not, since it came late or was dismissed.
     pub(super) lowered: Option<Why>,
     pub(super) how: How,
+    /// The round in which its slot passed other content than it was found on; void with its round.
+    pub(super) mended: Option<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,10 +68,25 @@ impl Finding {
     pub(super) fn is_ruled(&self) -> bool {
         matches!(self.how, How::Withdrawn | How::Overruled)
     }
+    /// Whether nobody but the creator says that it is mended, if anybody does.
+    pub(super) fn is_unconfirmed(&self) -> bool {
+        let confirmed = self.how == How::Fixed && self.mended.is_some_and(|at| at > self.found);
+        self.blocks() && !self.is_ruled() && !confirmed
+    }
     pub(super) fn stands(&self) -> bool {
         let settled = matches!(self.how, How::Fixed | How::Withdrawn | How::Overruled);
         self.blocks() && !settled
     }
+}
+
+/// A report that was valid and read everything.
+pub(super) struct Report {
+    pub(super) round: u32,
+    pub(super) slot: usize,
+    pub(super) rank: usize,
+    pub(super) content: u8,
+    /// How many plans had been written.
+    pub(super) plans: u32,
 }
 
 /// A round that ended with a verdict against the content.
@@ -96,17 +115,16 @@ impl Model<'_> {
                 .all(|open| self.findings[*open].is_ruled())
     }
 
-    /// Whether a slot found something on other content that still stands.
+    /// Whether a slot found something on other content and did not say since that it is mended.
     pub(super) fn leaves(&self, slot: usize, content: u8) -> bool {
-        let left = |it: &Finding| it.slot == slot && it.stands() && it.content != content;
+        let left = |it: &Finding| it.slot == slot && it.is_unconfirmed() && it.content != content;
         self.findings.iter().any(left)
     }
 
     /// Whether a slot refused something, and was not there since to say that it is mended.
     pub(super) fn waits_for(&self, slot: usize) -> bool {
-        let passed_after = |round| self.said[slot].is_some_and(|(at, passes)| passes && at > round);
         let mut own = self.findings.iter().filter(|it| it.slot == slot);
-        own.any(|it| it.blocks() && !it.is_ruled() && !passed_after(it.found))
+        own.any(Finding::is_unconfirmed)
     }
 
     pub(super) fn bar(&self, content: u8, slot: Option<usize>) -> Option<usize> {

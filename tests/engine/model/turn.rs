@@ -26,8 +26,10 @@ impl Model<'_> {
         let (mut worked, mut changed) = (false, false);
         let failed_twice = self.rounds.iter().rev().take(2).flatten().count() == 2;
         let planned = crew.planned != Planned::Nobody;
-        let open =
-            |finding: &Finding| finding.how == How::Open && finding.lowered != Some(Why::Dismissed);
+        let open = |finding: &Finding| {
+            let later = finding.how == How::Deferred && finding.blocks();
+            (finding.how == How::Open || later) && finding.lowered != Some(Why::Dismissed)
+        };
         let blocking_open = |finding: &Finding| finding.how == How::Open && finding.blocks();
         let due = failed_twice && !self.refined && crew.planner && planned;
         if due && self.findings.iter().any(blocking_open) {
