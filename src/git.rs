@@ -24,6 +24,7 @@ pub mod measure;
 pub mod object;
 pub(crate) mod object_id;
 pub mod operation;
+mod overwritten;
 pub mod program;
 pub(crate) mod quoted;
 pub(crate) mod raw_tree;

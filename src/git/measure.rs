@@ -9,6 +9,7 @@ use crate::domain::run_spec::RunSpec;
 use crate::git::changes::between;
 use crate::git::error::Error;
 use crate::git::object::is_ancestor;
+use crate::git::overwritten;
 use crate::git::program::{Git, finish};
 use crate::git::repository::Repository;
 use crate::git::snapshot::{Pinning, moved as moved_to};
@@ -79,19 +80,28 @@ fn compare(
     })
 }
 
-/// Uncommitted edits of the pin that are gone now.
+/// Uncommitted edits of the pin that are gone now: what lies there is what HEAD had, or nothing, or holds
+/// no line of them any more.
 fn lost(git: &Git, store: &ReviewStore, pinned: &Pin, now: &Pin) -> Result<Vec<RepoPath>, Error> {
     if !pinned.dirty || pinned.identity.tree == now.identity.tree {
         return Ok(Vec::new());
     }
     let edits = between(git, store, &pinned.identity.head, &pinned.identity.tree)?;
     let since = between(git, store, &pinned.identity.tree, &now.identity.tree)?;
-    let gone = edits.into_iter().filter(|(path, edit)| {
-        let held = !edit.new.is_nothing();
-        let now = since.get(path).map(|change| &change.new);
-        held && now.is_some_and(|now| now.is_nothing() || *now == edit.old)
-    });
-    Ok(gone.map(|(path, _)| path).collect())
+    let mut lost = Vec::new();
+    for (path, edit) in edits {
+        let Some(now) = since.get(&path).map(|change| &change.new) else {
+            continue;
+        };
+        if edit.new.is_nothing() {
+            continue;
+        }
+        let is_gone = now.is_nothing() || *now == edit.old;
+        if is_gone || overwritten::is_without(git, store, &edit, now)? {
+            lost.push(path);
+        }
+    }
+    Ok(lost)
 }
 
 /// Paths whose content differs between two content trees.

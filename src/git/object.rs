@@ -119,6 +119,19 @@ pub fn blob(git: &Git, git_dir: &Path, rev_path: &str) -> Result<Option<Vec<u8>>
     read_blob(git, git_dir, &entry.oid).map(Some)
 }
 
+/// How many bytes each of these blobs has.
+///
+/// # Errors
+/// When git fails, also when there is no such blob.
+pub(crate) fn blob_sizes(git: &Git, git_dir: &Path, blobs: &[&Oid]) -> Result<Vec<u64>, Error> {
+    ask(
+        git,
+        Place::new(git_dir),
+        |library| library.blob_sizes(blobs),
+        |program| program.blob_sizes(blobs),
+    )
+}
+
 /// The bytes of a blob.
 ///
 /// # Errors

@@ -70,8 +70,8 @@ fn lost_edits_are_named_with_their_restoring_command() {
     let source = Source::of(&repo, "main");
     let pin = source.pin();
     assert_eq!(source.measure(&pin).lost, []);
-    // Written over is not gone: it may be work on top of it.
-    repo.write("README.md", "mine and theirs\n");
+    // Work on top of it: a line of it is left.
+    repo.write("README.md", "theirs\nmine\n");
     repo.git(&["checkout", "-q", "--", "src/lib.rs", "gone"]);
     std::fs::remove_file(repo.root().join("new \n.txt")).unwrap();
     let lost = source.measure(&pin).lost;
@@ -90,6 +90,31 @@ fn lost_edits_are_named_with_their_restoring_command() {
         repo::git(repo.root(), &words)
     });
     assert_eq!(restored.collect::<Vec<_>>(), ["mine too", "// mine"]);
+}
+
+/// Issue 5: a file that was put back and written anew has nothing of the edit any more, although it is not
+/// what HEAD has; neither has an untracked one that was written over.
+#[test]
+fn edits_of_which_no_line_is_left_are_lost() {
+    let repo = feature();
+    let committed = "pub fn two() -> u32 {\n    2\n}\n";
+    for path in ["src/lib.rs", "moved.rs", "kept.rs"] {
+        repo.write(path, committed);
+    }
+    repo.commit("three files");
+    let edited = format!("// hours of work 1\n// hours of work 2\n{committed}");
+    for path in ["src/lib.rs", "moved.rs", "kept.rs"] {
+        repo.write(path, &edited);
+    }
+    repo.write("new.rs", "fn mine() {\n}\n");
+    let source = Source::of(&repo, "main");
+    let pin = source.pin();
+    repo.write("src/lib.rs", format!("{committed}// sum\n"));
+    repo.write("new.rs", "fn theirs() {\n}\n");
+    repo.write("moved.rs", edited.replace('\n', "\n    "));
+    repo.write("kept.rs", "// hours of work 2\n");
+    let lost = source.measure(&pin).lost;
+    assert_eq!(lost, ["new.rs", "src/lib.rs"].map(RepoPath::from));
 }
 
 #[test]
