@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::agent::find;
 use crate::cli::environment::Environment;
 use crate::config::profiles;
+use crate::contract::acceptance;
 use crate::domain::run_spec::{BaseSpec, PlanSource, RunSpec};
 use crate::domain::slot::Slot;
 use crate::git::{Git, Repository, uncommitted};
@@ -21,8 +22,12 @@ pub(super) fn plan(spec: &RunSpec) -> Option<String> {
     Some(match &spec.plan {
         PlanSource::Nobody => "no plan is loaded: the creator plans by itself".to_owned(),
         PlanSource::Planner => format!("the planner {planner} writes the plan first"),
-        PlanSource::File { path, sha256, .. } => {
-            format!("the plan is loaded from {path} (sha256 {sha256})")
+        PlanSource::File { path, sha256, text } => {
+            let loaded = format!("the plan is loaded from {path} (sha256 {sha256})");
+            match acceptance::notice(text) {
+                Some(notice) => format!("{loaded}; {notice}"),
+                None => loaded,
+            }
         }
     })
 }

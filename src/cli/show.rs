@@ -6,6 +6,8 @@ use std::io::Write;
 use crate::cli::args::Format;
 use crate::cli::args::history::ShowArgs;
 use crate::cli::history::{History, write};
+use crate::cli::output;
+use crate::contract::acceptance;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::engine::State;
@@ -38,6 +40,10 @@ pub fn run(args: &ShowArgs, history: &History<'_>, out: &mut dyn Write) -> Resul
     } else if args.plan {
         let artifacts = Artifacts::open(history.state()?, run)?;
         let plans = Plans::of(run, &read.entries, &|sha256| artifacts.get(sha256))?;
+        let newest = plans.plans.last();
+        if let Some(said) = newest.and_then(|plan| acceptance::notice(&plan.text)) {
+            output::note(said);
+        }
         if human { plans.human() } else { plans.json()? }
     } else if human {
         let report = read.report();

@@ -44,6 +44,15 @@ pub fn items(plan: &str) -> BTreeSet<u32> {
     found
 }
 
+/// What is to be known of a plan of which reviewers answer no item, since it numbers none.
+#[must_use]
+pub fn notice(plan: &str) -> Option<&'static str> {
+    items(plan).is_empty().then_some(
+        "the plan has no numbered acceptance items, so that no reviewer answers any: they are the numbered \
+         list below a heading with the word Acceptance",
+    )
+}
+
 /// In which section one is after a heading: that of the acceptance items goes on below headings of a
 /// lower rank.
 fn follows(

@@ -102,6 +102,7 @@ pub async fn drive(
             match take(journal, state, input, observer) {
                 Ok(events) => {
                     restore::left_by_work(&before, &events, observer);
+                    restore::written_plan(&performing.rim, state, &events, observer);
                 }
                 Err(failure) => {
                     finished.close();

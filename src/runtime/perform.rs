@@ -6,7 +6,7 @@ mod evidence;
 mod job;
 mod measure;
 mod pin;
-mod plan;
+pub(super) mod plan;
 mod promote;
 mod release;
 mod timer;

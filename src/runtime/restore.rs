@@ -1,5 +1,6 @@
 //! Bringing back what a run keeps outside of its journal, before it goes on.
 
+use crate::contract::acceptance;
 use crate::domain::code::Code;
 use crate::domain::delegation::JobRequest;
 use crate::domain::effect::{Done, Effect, Outcome};
@@ -13,6 +14,7 @@ use crate::domain::restoring::Restoring;
 use crate::engine::{Phase, State};
 use crate::git::{evidence, snapshot};
 use crate::runtime::drive::Observer;
+use crate::runtime::perform::plan;
 use crate::runtime::rim::Rim;
 use crate::store::{Artifacts, Entry};
 
@@ -113,6 +115,29 @@ pub(super) fn left_by_work(before: &State, events: &[Event], observer: &mut dyn 
         {
             observer.note(warning);
         }
+    }
+}
+
+/// Tells of a plan that was just written what is to be known of it.
+pub(super) fn written_plan(
+    rim: &Rim,
+    state: &State,
+    events: &[Event],
+    observer: &mut dyn Observer,
+) {
+    let is_written = events.iter().any(|event| {
+        if let Event::WorkClosed { job, reply, .. } = event {
+            reply.is_some() && state.plan == Some(*job)
+        } else {
+            false
+        }
+    });
+    // A plan that cannot be read fails whoever is asked by it.
+    if is_written
+        && let Ok(Some(text)) = plan::text(rim, state)
+        && let Some(said) = acceptance::notice(&text)
+    {
+        observer.note(said);
     }
 }
 

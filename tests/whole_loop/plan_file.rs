@@ -1,5 +1,6 @@
 //! A plan that exists already.
 
+use crate::planned::UNNUMBERED;
 use crate::stage::{Stage, by_role, implements, looks_for};
 
 fn stage() -> Stage {
@@ -28,7 +29,9 @@ fn a_plan_file_is_built_shown_and_promoted() {
         "--reviewer",
         "bob",
     ];
-    stage.run(&line).ends(0).says("the plan is loaded from");
+    let ran = stage.run(&line);
+    ran.ends(0).says("the plan is loaded from");
+    assert!(!ran.stderr.contains(UNNUMBERED), "{}", ran.stderr);
     assert_eq!(stage.asked(), ["implement ann", "review bob"]);
     assert!(stage.prompt("implement", "ann").contains("# The plan"));
     assert!(stage.prompt("review", "bob").contains("# The plan"));
@@ -40,6 +43,19 @@ fn a_plan_file_is_built_shown_and_promoted() {
         "{promoted:?}"
     );
     stage.gate_ends(0);
+}
+
+/// Issue 1.7: what reviewers are not asked about is told when the plan is loaded.
+#[test]
+fn a_plan_file_without_numbered_items_is_told() {
+    let stage = stage();
+    let file = stage.bench().repo.beside("plan.md");
+    std::fs::write(&file, "# The plan\n\n## Acceptance\n\n- A sum.\n").unwrap();
+    let file = file.to_str().unwrap();
+    let line = ["--plan-file", file, "--creator", "ann", "--reviewer", "bob"];
+    let ran = stage.run(&line);
+    ran.ends(0).says(UNNUMBERED);
+    assert_eq!(ran.stderr.matches(UNNUMBERED).count(), 1, "{}", ran.stderr);
 }
 
 /// T-036: a plan that lies where plans are promoted is not taken by itself.

@@ -1,7 +1,7 @@
 //! Plan, challenge, refinement: what is agreed is built, shown to reviewers and promoted.
 
 use crate::stage::{Stage, by_role, implements, looks_for};
-use crate::support::agents::finding;
+use crate::support::agents::{finding, quote};
 
 const PLAN: &str = "echo '# Plan one'; echo; echo '## Acceptance'; echo; echo '1. A sum is there.'";
 const REFINED: &str =
@@ -193,6 +193,33 @@ fn a_planner_cannot_write_into_the_source_by_its_tree() {
     );
 }
 
+/// What is to be known of a plan that numbers no items.
+pub(crate) const UNNUMBERED: &str = "the plan has no numbered acceptance items";
+
+/// Issue 1.7: nobody is asked about the items of a plan that only has bullets, which is told once, and in
+/// `show --plan`.
+#[test]
+fn a_plan_without_numbered_items_is_told() {
+    let plan = "printf '# Plan\\n\\n## Acceptance\\n\\n- It holds.\\n' | deliver";
+    let stage = Stage::new()
+        .agent("pam", &by_role(&[("plan", plan)]))
+        .agent(
+            "ann",
+            &by_role(&[
+                ("challenge", "objections '[]' | deliver"),
+                ("implement", &implements("// sum")),
+            ]),
+        )
+        .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
+        .ready();
+    let ran = stage.run(&LINE);
+    ran.ends(0);
+    assert_eq!(ran.stderr.matches(UNNUMBERED).count(), 1, "{}", ran.stderr);
+    let shown = stage.bench().run(&["show", "--plan"]);
+    shown.ends(0).says(UNNUMBERED);
+    assert!(!shown.stdout.contains(UNNUMBERED), "{}", shown.stdout);
+}
+
 /// A plan of two items; what the reviewer says of the second in each round.
 fn answered(states: &[(&str, &str)]) -> Stage {
     use std::fmt::Write as _;
@@ -211,7 +238,7 @@ fn answered(states: &[(&str, &str)]) -> Stage {
         let plan = format!(
             r#", "plan": [{{"item": 1, "state": "met"}}, {{"item": 2, "state": "{state}", "note": "I looked for a test."}}], "prior": []"#
         );
-        let plan = crate::support::agents::quote(&plan);
+        let plan = quote(&plan);
         writeln!(
             review,
             "{})\nEXTRA={plan}; verdict '{verdict}' '[]' | deliver\n;;",
@@ -281,7 +308,7 @@ fn a_not_pass_that_leaves_an_item_out_passes_by_nothing() {
     let low = finding("a wish", "low", "src/lib.rs", 1);
     for (extra, code) in [(r#", "plan": []"#, 1), ("", 0)] {
         let extra = if code == 1 {
-            format!("EXTRA={}; ", crate::support::agents::quote(extra))
+            format!("EXTRA={}; ", quote(extra))
         } else {
             String::new()
         };

@@ -10,7 +10,7 @@ use crate::runtime::rim::Rim;
 ///
 /// # Errors
 /// When the planner's report is not in the artifacts any more: nobody is asked by half a plan.
-pub(super) fn text(rim: &Rim, state: &State) -> Result<Option<String>, Failure> {
+pub(in crate::runtime) fn text(rim: &Rim, state: &State) -> Result<Option<String>, Failure> {
     if let Some(job) = state.plan {
         let outcome = state
             .jobs
