@@ -8,9 +8,10 @@ use crate::domain::end::End;
 use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
-use crate::domain::identity::Pin;
+use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::Stored;
 use crate::domain::restoring::Restoring;
+use crate::domain::work::Work;
 use crate::engine::{Phase, State};
 use crate::git::{evidence, snapshot};
 use crate::runtime::drive::Observer;
@@ -82,7 +83,7 @@ fn named_by(event: &Event) -> Vec<&Stored> {
 
 /// Tells what a step of work lost and what it left elsewhere, each with the command that brings it,
 /// however the step ends. What the run ends by names its own entry. A refinement that gave no plan is
-/// told too (row M-044).
+/// told too (row M-044), and what changed while a job ran that may only read.
 pub(super) fn left_by_work(before: &State, events: &[Event], observer: &mut dyn Observer) {
     let (Some((work, _)), Some(run)) = (before.work(), &before.run) else {
         return;
@@ -104,6 +105,9 @@ pub(super) fn left_by_work(before: &State, events: &[Event], observer: &mut dyn 
                 result: Done::Ok(measured),
             } = &**outcome
         {
+            if let Some(said) = changed_beside_reading(work, measured) {
+                observer.note(&said);
+            }
             for Restoring { said, command, .. } in Restoring::all(measured, &run.source_root) {
                 if ending != Some(&command) {
                     observer.note(&format!("the {role} job {said}: {command}"));
@@ -116,6 +120,25 @@ pub(super) fn left_by_work(before: &State, events: &[Event], observer: &mut dyn 
             observer.note(warning);
         }
     }
+}
+
+/// What moved while a job ran that may only read: it or somebody else wrote, and it is reviewed as it lies.
+fn changed_beside_reading(work: &Work, measured: &Remeasured) -> Option<String> {
+    let paths = &measured.moved_paths;
+    if work.role.writes() || paths.is_empty() {
+        return None;
+    }
+    let shown: Vec<String> = paths.iter().take(20).map(ToString::to_string).collect();
+    let more = match paths.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "the source changed while the {} job of the {} ran, which may only read: {}{more}",
+        work.role.as_str(),
+        work.slot,
+        shown.join(", ")
+    ))
 }
 
 /// Tells of a plan that was just written what is to be known of it.

@@ -220,6 +220,42 @@ fn a_plan_without_numbered_items_is_told() {
     assert!(!shown.stdout.contains(UNNUMBERED), "{}", shown.stdout);
 }
 
+/// Issue 1.8: what changed in the source while a job ran that may only read is named by its path.
+#[test]
+fn a_planner_that_writes_into_the_source_by_path_is_told() {
+    let stage = Stage::new();
+    let source = stage.bench().repo.root().join("src/lib.rs");
+    let writes = format!(
+        "echo '// by the planner' >> {}",
+        quote(source.to_str().unwrap())
+    );
+    let stage = stage
+        .agent(
+            "pam",
+            &by_role(&[("plan", &format!("{writes}; {{ {PLAN}; }} | deliver"))]),
+        )
+        .agent(
+            "ann",
+            &by_role(&[
+                ("challenge", "objections '[]' | deliver"),
+                ("implement", &implements("// sum")),
+            ]),
+        )
+        .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
+        .ready();
+    let ran = stage.run(&LINE);
+    let told =
+        "the source changed while the plan job of the planner ran, which may only read: src/lib.rs";
+    ran.ends(0).says(told);
+    assert_eq!(
+        ran.stderr.matches("may only read").count(),
+        1,
+        "{}",
+        ran.stderr
+    );
+    assert!(!ran.stderr.contains(UNNUMBERED), "{}", ran.stderr);
+}
+
 /// A plan of two items; what the reviewer says of the second in each round.
 fn answered(states: &[(&str, &str)]) -> Stage {
     use std::fmt::Write as _;
