@@ -26,6 +26,8 @@ const FILES: &[&str] = &[
     "**/.crush.json",
     "**/crush.json",
     "**/.aider*",
+    // aider takes options from it, and others the address of their model.
+    "**/.env",
     "**/.augment-guidelines",
     "**/.clinerules",
     "**/.cursorrules",
@@ -106,6 +108,8 @@ mod tests {
             ".opencode/agent/x.md",
             "opencode.json",
             ".aider.conf.yml",
+            ".env",
+            "sub/.env",
             ".agents/skills/x/SKILL.md",
         ] {
             assert!(is_control_file(path.as_bytes()), "{path}");

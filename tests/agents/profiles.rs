@@ -7,6 +7,7 @@ use run_loop::config::profiles;
 use run_loop::config::sources::File;
 use run_loop::domain::agent::{AgentKind, ProfileAgent, PromptChannel};
 use run_loop::domain::code::Code;
+use run_loop::domain::profile::WorksIn;
 
 use crate::recorded::profile;
 
@@ -130,6 +131,36 @@ fn no_reader_may_write() {
             );
         }
     }
+}
+
+/// Whoever is started in the reviewed tree obeys what lies there, unless somebody saw that it does not:
+/// that is `tests/real_agents/hostile.rs`, with the real program.
+#[test]
+fn readers_work_in_the_tree_only_where_a_hostile_one_was_driven() {
+    let last: serde_json::Value =
+        serde_json::from_str(include_str!("../real_agents/last-run.json")).unwrap();
+    for name in profiles::names() {
+        let profile = profile(name);
+        // Of the user's own programs nobody knows anything, which they say.
+        let is_known = !profile.programs.is_empty();
+        if is_known && profile.reader_works_in == WorksIn::Tree {
+            let cases = last["programs"][name]["cases"].as_array();
+            let obeys_nothing =
+                cases.is_some_and(|cases| cases.iter().any(|case| case == "nothing is obeyed"));
+            assert!(obeys_nothing, "{name}");
+        }
+    }
+}
+
+/// aider asks for the git working tree around it before it reads its options, and loads that one's `.env`:
+/// its folder is one, so that none around the cache counts.
+#[test]
+fn a_reading_aider_finds_no_repository_around_its_folder() {
+    let files = profile("aider").reader.files;
+    for path in [".git/HEAD", ".git/objects/", ".git/refs/"] {
+        assert!(files.keys().any(|file| file.starts_with(path)), "{path}");
+    }
+    assert!(!files.contains_key(".env"));
 }
 
 /// A profile of the user's that does not read is named with its file.
