@@ -161,6 +161,12 @@ pub fn line(stream: Stream, line: &str) -> Vec<Event> {
     let mut events = Vec::new();
     match parsed(line) {
         Some(value) if value.is_object() => reader(&value, &mut events),
+        // Its events stand alone in their lines.
+        Some(Value::Array(items))
+            if items.iter().any(|item| item.is_object() || item.is_array()) =>
+        {
+            events.push(Event::Torn);
+        }
         None if is_piece(line) => events.push(Event::Torn),
         Some(_) | None => events.push(Event::Raw {
             text: line.to_owned(),

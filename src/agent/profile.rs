@@ -83,6 +83,23 @@ impl<'a> Schema<'a> {
     }
 }
 
+/// Which of the messages after the last tool are the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// All of them: none of what they claim vanishes.
+    All,
+    /// The last one: it alone has the form that was asked for.
+    Last,
+}
+
+impl Wanted {
+    /// Of a job that was, or was not, asked for a form.
+    #[must_use]
+    pub fn of(has_form: bool) -> Self {
+        if has_form { Self::Last } else { Self::All }
+    }
+}
+
 /// A session of the program's that a job continues.
 #[derive(Debug, Clone, Copy)]
 pub struct Continued<'a> {
@@ -111,6 +128,7 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
         schema,
         secrets,
     } = *dispatch;
+    let wanted = Wanted::of(schema.is_some());
     let form = schema.and_then(|schema| schema.native(&program.profile));
     let (form, schema) = form.unzip();
     let started = as_command(program, may_write, continues.is_some(), form, environment);
@@ -151,7 +169,7 @@ pub async fn dispatch(dispatch: &Dispatch<'_>, stop: CancellationToken) -> Dispa
     match command::run(&as_command, &besides, stop).await {
         Ok(done) => Dispatched {
             confinement: folder.confinement(),
-            ..read(program, done, secrets, &stands, continues)
+            ..read(program, done, secrets, &stands, continues, wanted)
         },
         Err(failure) => Dispatched::not_started(failure),
     }
@@ -167,6 +185,7 @@ pub async fn taken_over(
     folder: &JobFolder,
     secrets: &Secrets,
     continues: Option<Continued<'_>>,
+    wanted: Wanted,
 ) -> std::io::Result<Option<Dispatched>> {
     let Some(done) = command::recovered(folder, OUTPUT_CAP).await? else {
         return Ok(None);
@@ -183,7 +202,7 @@ pub async fn taken_over(
     };
     Ok(Some(Dispatched {
         confinement: folder.confinement(),
-        ..read(program, done, secrets, &stands, continues)
+        ..read(program, done, secrets, &stands, continues, wanted)
     }))
 }
 
@@ -347,6 +366,7 @@ fn read(
     secrets: &Secrets,
     stands: &Stands<'_>,
     continues: Option<Continued<'_>>,
+    wanted: Wanted,
 ) -> Dispatched {
     let profile = &program.profile;
     let stderr_tail = secrets.shown_end(&done.stderr);
@@ -389,7 +409,11 @@ fn read(
     let spent = spent(profile, &account, stands.belongs, continues);
     let shows = secrets.taken_out_of_output(profile.stream, &mut done.stdout, &mut done.stderr);
     let unusable = shows.err().or(unusable);
-    let report = account.final_message().map(String::into_bytes);
+    let report = match wanted {
+        Wanted::All => account.final_message(),
+        Wanted::Last => account.last_message(),
+    };
+    let report = report.map(String::into_bytes);
     let (report, unusable) = match report {
         Some(bytes) if bytes.len() > REPORT_CAP => (
             None,

@@ -45,20 +45,20 @@ fn a_cancelled_turn_has_no_answer() {
     }
 }
 
-/// The last message alone, without what was said before a tool and without warnings that come as if
-/// the agent said them.
+/// What was said after a tool was told of, without what was said before and without warnings that come as
+/// if the agent said them.
 #[test]
-fn an_answer_is_the_last_message() {
+fn an_answer_is_what_was_said_last() {
     for program in ALL {
-        let answer = recorded(program, "tool").answer();
-        assert_eq!(answer, "Made the file.", "{program}");
+        let last = recorded(program, "tool").account.last_message();
+        assert_eq!(last.as_deref(), Some("Made the file."), "{program}");
     }
-    for (program, case, answer) in [
-        ("codex-acp", "reject", "Made the file."),
-        ("gemini-acp", "experimental-flag", "Hello."),
-    ] {
-        assert_eq!(recorded(program, case).answer(), answer, "{program}");
-    }
+    let rejected = recorded("codex-acp", "reject").account.last_message();
+    assert_eq!(rejected.as_deref(), Some("Made the file."));
+    assert_eq!(
+        recorded("gemini-acp", "experimental-flag").answer(),
+        "Hello."
+    );
 }
 
 /// Tokens of the whole turn where they are told; opencode tells those of its last step alone, which is
@@ -218,19 +218,22 @@ fn a_named_message_goes_on_behind_what_comes_between() {
             "{between}"
         );
     }
-    // A later message is the last one. What is still said of an earlier may be a claim, and stands before.
+    // A later message is the last one. What was said before it, and is still said of an earlier one, may be
+    // a claim, and stands before.
     let last = chunk(Some("m10"), "Done.");
-    let later = turn(&[&first, &last, &second]);
-    let both = " and second half\n\nDone.";
-    assert_eq!(later.final_message().as_deref(), Some(both));
-    let later = turn(&[&first, &second, &last]);
-    assert_eq!(later.final_message().as_deref(), Some("Done."));
+    let both = "# Plan, first and second half\n\nDone.";
+    for order in [[&first, &last, &second], [&first, &second, &last]] {
+        let later = turn(&order.map(String::as_str));
+        assert_eq!(later.final_message().as_deref(), Some(both));
+        assert_eq!(later.last_message().as_deref(), Some("Done."));
+    }
     // A tool of another agent that it asked begins whenever that one likes.
     let of_child = r#"{"sessionUpdate":"tool_call","_meta":{"claudeCode":{"parentToolUseId":"t1"}},"title":"ls"}"#;
     assert_eq!(turn(&[&first, of_child, &second]).final_message(), whole);
-    // Without names, a tool ends a message.
+    // Without names, the end of a tool ends a message.
     let nameless = turn(&[&chunk(None, "I look."), tool, &warning]);
-    assert_eq!(nameless.final_message().as_deref(), Some("A warning."));
+    let both = Some("I look.\n\nA warning.");
+    assert_eq!(nameless.final_message().as_deref(), both);
 }
 
 /// A turn of long ago that is told again while the new one runs is no answer.

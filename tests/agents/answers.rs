@@ -247,6 +247,94 @@ fn an_answer_is_what_was_said_after_the_last_tool() {
     }
 }
 
+/// What was said after the last tool is the answer, all of it: a first verdict does not vanish behind a
+/// second one. Of an answer in a form the last message is all.
+#[test]
+fn a_claim_does_not_vanish_behind_a_later_message() {
+    let (not, pass) = ("VERDICT: NOT PASS", "VERDICT: PASS");
+    for turn in &TURNS[..4] {
+        let said = |name: &str, text: &str| turn.said.replace("NAME", name).replace("SAID", text);
+        let lines = [
+            turn.begun,
+            turn.tool,
+            &said("m1", not),
+            &said("m2", pass),
+            turn.done,
+        ];
+        let account = Account::of(turn.stream, lines.join("\n").as_bytes());
+        assert!(account.is_done(), "{lines:?}");
+        let both = format!("{not}\n\n{pass}");
+        assert_eq!(account.final_message(), Some(both), "{lines:?}");
+        assert_eq!(account.last_message().as_deref(), Some(pass), "{lines:?}");
+    }
+}
+
+/// What claude says beside its result is a part of the answer, and once; what it says or does after that
+/// takes the end back.
+#[test]
+fn what_claude_says_beside_its_result_counts() {
+    let said = |text: &str| {
+        format!(
+            r#"{{"type":"assistant","message":{{"content":[{{"type":"text","text":"{text}"}}]}}}}"#
+        )
+    };
+    let tool = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Read","input":{}}]}}"#;
+    let result = r#"{"type":"result","subtype":"success","is_error":false,"result":"PASS"}"#;
+    let account = |lines: &[&str]| Account::of(Stream::Claude, lines.join("\n").as_bytes());
+    let (not, pass) = (said("NOT A PASS"), said("PASS"));
+    for (lines, answer) in [
+        (&[&*not, tool, &pass, result][..], "PASS"),
+        (&[&not, &pass, result], "NOT A PASS\n\nPASS"),
+        (&[&not, result], "NOT A PASS\n\nPASS"),
+    ] {
+        let account = account(lines);
+        assert!(account.is_done(), "{lines:?}");
+        assert_eq!(
+            account.final_message().as_deref(),
+            Some(answer),
+            "{lines:?}"
+        );
+        assert_eq!(account.last_message().as_deref(), Some("PASS"), "{lines:?}");
+    }
+    for after in [&*not, tool] {
+        assert!(!account(&[&pass, result, after]).is_done(), "{after}");
+        assert!(
+            account(&[&pass, result, after, result]).is_done(),
+            "{after}"
+        );
+    }
+    let unmoved = account(&[&pass, result, &not]);
+    assert_eq!(
+        unmoved.final_message().as_deref(),
+        Some("PASS\n\nNOT A PASS")
+    );
+}
+
+/// A result that says that all went well and names a failure is none, and neither is an event in a list.
+#[test]
+fn a_failure_beside_a_success_is_a_failure() {
+    let result = |more: &str| {
+        format!(r#"{{"type":"result","subtype":"success","is_error":false,"result":"PASS"{more}}}"#)
+    };
+    for more in [
+        r#","terminal_reason":"api_error""#,
+        r#","api_error_status":429"#,
+        r#","terminal_reason":"max_turns""#,
+    ] {
+        assert!(!ended("claude", &result(more)).is_success(), "{more}");
+    }
+    for more in [
+        "",
+        r#","terminal_reason":"completed","api_error_status":null"#,
+    ] {
+        assert!(ended("claude", &result(more)).is_success(), "{more}");
+    }
+    let output = printed("codex", "text");
+    let failed = r#"[{"type":"turn.failed","error":{"message":"no"}}]"#;
+    let output = format!("{failed}\n{output}");
+    assert!(!ended("codex", &output).is_success());
+}
+
 /// Of some tools codex tells the end alone. The end of one that it told of may come late.
 #[test]
 fn the_end_of_a_tool_that_was_told_of_takes_no_answer_back() {

@@ -17,19 +17,17 @@ pub struct Account {
     spent: Spent,
     directory: Option<String>,
     usage: Usage,
-    /// The message without a name that is being said, and whether the next piece begins another one.
-    message: String,
+    /// The messages without a name since the last tool, and whether the next piece begins another one.
+    messages: Vec<String>,
     closed: bool,
-    /// The message with a name that was begun last.
-    named: Option<String>,
-    /// Its name.
+    /// Those with a name, each with it, the one that was begun last at the end.
+    named: Vec<(String, String)>,
+    /// The name of the one that was begun last.
     last_name: Option<String>,
     /// The names of all that were begun.
     begun: BTreeSet<String>,
     /// Whether something without a name was said after all that has one.
     after: bool,
-    /// What was still said of earlier messages with a name, since the last one began.
-    late: String,
     /// Final messages, where the program's end events hold them.
     results: Vec<String>,
     /// Tools that began and did not end.
@@ -63,12 +61,11 @@ impl Account {
             spent: Spent::default(),
             directory: None,
             usage: Usage::default(),
-            message: String::new(),
+            messages: Vec::new(),
             closed: true,
-            named: None,
+            named: Vec::new(),
             begun: BTreeSet::new(),
             after: false,
-            late: String::new(),
             last_name: None,
             results: Vec::new(),
             begun_tools: 0,
@@ -148,7 +145,12 @@ impl Account {
             }
             Event::Result { success, text } => {
                 self.ended_well = Some(success);
-                self.results.extend(text);
+                if let Some(text) = text {
+                    let beside = self.beside(std::slice::from_ref(&text));
+                    self.is_past();
+                    self.results.extend(beside);
+                    self.results.push(text);
+                }
             }
             Event::Reset { reset } => self.spent.reset = Some(reset),
             Event::Torn => self.fold(Event::Error {
@@ -162,11 +164,31 @@ impl Account {
 
     /// Nothing that was said so far is the answer, should nothing follow, or a part of one.
     fn is_past(&mut self) {
-        self.message.clear();
+        self.messages.clear();
         self.closed = true;
-        self.named = None;
+        self.named.clear();
         self.after = false;
-        self.late.clear();
+    }
+
+    /// Something goes on: an end that was told before it is none. Those that print text tell of their end
+    /// before their last words.
+    fn goes_on(&mut self) {
+        match self.stream {
+            Stream::Text | Stream::Aider => {}
+            Stream::Codex
+            | Stream::Claude
+            | Stream::Gemini
+            | Stream::Opencode
+            | Stream::Copilot
+            | Stream::Acp => self.ended_well = self.ended_well.filter(|well| !well),
+        }
+    }
+
+    /// Messages without a name that stand in none of these results.
+    fn beside(&self, results: &[String]) -> Vec<String> {
+        let stands = |said: &str| results.iter().any(|result| result.contains(said.trim()));
+        let said = self.messages.iter().filter(|said| !stands(said));
+        said.cloned().collect()
     }
 
     /// What was said before a tool is no answer: it did not know yet what the tool would tell. A tool of
@@ -175,6 +197,7 @@ impl Account {
         self.begun_tools = self.begun_tools.saturating_add(1);
         if !by_another {
             self.is_past();
+            self.goes_on();
         }
     }
 
@@ -201,29 +224,37 @@ impl Account {
         self.closed = true;
     }
 
-    /// Takes in what the model said: the rest of the message that is being said, or a new one.
+    /// Takes in what the model said: the rest of the message that is being said, or a new one. Those before
+    /// it stay, up to the last tool: what one of them claims must not vanish.
     fn say(&mut self, text: &str, goes_on: bool) {
-        if self.closed || !goes_on {
-            self.message.clear();
+        self.goes_on();
+        let last = self.messages.last_mut();
+        match last.filter(|_| goes_on && !self.closed) {
+            Some(last) => last.push_str(text),
+            None => self.messages.push(text.to_owned()),
         }
         self.closed = false;
-        self.message.push_str(text);
     }
 
     /// The same of a message with a name: it goes on whatever came between its pieces, but for a tool.
-    /// What is still said of an earlier one is no part of the last, and may be a claim.
+    /// What is still said of one that began before that is no part of the last, and may be a claim.
     fn say_of(&mut self, name: String, text: &str) {
+        self.goes_on();
         self.closed = true;
-        if self.begun.insert(name.clone()) {
-            self.named = Some(String::new());
-            self.last_name = Some(name);
-            self.late.clear();
-        } else if self.last_name.as_ref() != Some(&name) {
-            self.late.push_str(text);
-            return;
+        let is_new = self.begun.insert(name.clone());
+        let is_last = is_new || self.last_name.as_ref() == Some(&name);
+        if is_last {
+            self.after = false;
+            self.messages.clear();
         }
-        self.after = false;
-        self.named.get_or_insert_default().push_str(text);
+        match self.named.iter_mut().find(|(of, _)| *of == name) {
+            Some((_, said)) => said.push_str(text),
+            None if is_last => self.named.push((name.clone(), text.to_owned())),
+            None => self.named.insert(0, (name.clone(), text.to_owned())),
+        }
+        if is_new {
+            self.last_name = Some(name);
+        }
     }
 
     /// Whether the program said that it was done, and nothing that speaks against it. Plain text
@@ -255,22 +286,32 @@ impl Account {
         self.fatal.as_ref().or(self.last_error.as_ref())
     }
 
-    /// The final message. Of several, all of them: what one of them claims must not vanish.
+    /// The final message: all that was said after the last tool. Of several, all of them: what one of them claims must not vanish.
     #[must_use]
     pub fn final_message(&self) -> Option<String> {
         // Where messages have names, what has none before or within them is beside them: a warning. What
-        // is said after the last one began stands before it, and what is still said of an earlier one: a
-        // warning does no harm there, and a second verdict is one.
-        let all = if self.results.is_empty() {
-            let is_beside = self.after || self.named.is_none();
-            let beside = is_beside.then_some(&self.message);
-            let said = [beside, Some(&self.late), self.named.as_ref()];
-            let said = said.into_iter().flatten().filter(|said| !said.is_empty());
-            said.map(String::as_str).collect::<Vec<_>>().join("\n\n")
+        // is said after the last one began stands before it: a warning does no harm there, and a second
+        // verdict is one.
+        let is_beside = self.after || self.named.is_empty();
+        let beside = if is_beside {
+            self.beside(&self.results)
         } else {
-            self.results.join("\n\n")
+            Vec::new()
         };
+        let named = self.named.iter().map(|(_, said)| said.clone());
+        let said = self.results.iter().cloned().chain(beside).chain(named);
+        let said: Vec<String> = said.filter(|said| !said.is_empty()).collect();
+        let all = said.join("\n\n");
         (!all.trim().is_empty()).then_some(all)
+    }
+
+    /// The last of the messages alone: of an answer in a form that was asked for, what is said before it is
+    /// no part.
+    #[must_use]
+    pub fn last_message(&self) -> Option<String> {
+        let named = self.named.last().map(|(_, said)| said);
+        let last = self.results.last().or(named).or(self.messages.last());
+        last.filter(|said| !said.trim().is_empty()).cloned()
     }
 
     /// What it used. A count of nothing at all is no count, and neither is a cost of nothing

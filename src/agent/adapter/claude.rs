@@ -127,7 +127,10 @@ fn result(value: &Value, events: &mut Vec<Event>) {
     }
     // Both must say so: a line that lacks one of them is not known to be a success.
     let no_error = value.pointer("/is_error").and_then(Value::as_bool) == Some(false);
-    let success = no_error && text_or_empty(value, "/subtype") == "success";
+    let well = no_error && text_or_empty(value, "/subtype") == "success";
+    // Nor is one that names a failure besides.
+    let success =
+        well && why(value).is_none() && text_or_empty(value, "/terminal_reason") != "api_error";
     let said = text(value, "/result");
     if !success {
         events.push(Event::Error {

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::command::{self, Named};
 use crate::agent::dispatched::Dispatched;
 use crate::agent::job_folder::JobFolder;
-use crate::agent::profile;
+use crate::agent::profile::{self, Wanted};
 use crate::contract::delegation::{self, sentence};
 use crate::contract::{self, structured};
 use crate::domain::agent::{Agent, AgentKind};
@@ -317,7 +317,8 @@ async fn take_over(rim: &Rim, state: &State, dispatch: &Dispatch) -> Result<Disp
         (Some(folder), AgentKind::Profile(program)) => {
             let before = record.used_before(dispatch);
             let continues = continued(&dispatch.session, before.as_ref());
-            profile::taken_over(program, &folder, &secrets, continues).await
+            let wanted = Wanted::of(record.submission.schema.is_some());
+            profile::taken_over(program, &folder, &secrets, continues, wanted).await
         }
         (Some(_), AgentKind::Checks | AgentKind::Human) => return Err(unfit(agent)),
     };

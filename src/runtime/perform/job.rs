@@ -7,7 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::dispatched::Dispatched;
 use crate::agent::job_folder::JobFolder;
-use crate::agent::{command, profile};
+use crate::agent::command;
+use crate::agent::profile::{self, Wanted};
 use crate::contract::delegation::{sentence, table};
 use crate::contract::prompt;
 use crate::domain::agent::{Agent, AgentKind, ProfileAgent};
@@ -268,7 +269,7 @@ impl Assignment<'_> {
             AgentKind::Profile(program) => {
                 let before = self.state.used_before(self.job);
                 let continues = continued(&self.job.session, before.as_ref());
-                profile::taken_over(program, &folder, &secrets, continues).await?
+                profile::taken_over(program, &folder, &secrets, continues, Wanted::All).await?
             }
             AgentKind::Checks | AgentKind::Human => None,
         };
