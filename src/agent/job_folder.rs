@@ -32,6 +32,10 @@ const PROMPT_HASH: &str = "prompt.sha256";
 const CONFINED: &str = "landlock";
 /// In the capture folder: where the job's program was started.
 const DIRECTORY: &str = "directory";
+/// In the capture folder: what tells the secrets again that nothing of the job may show.
+const SECRETS: &str = "secrets";
+const STDOUT: &str = "stdout";
+const STDERR: &str = "stderr";
 
 /// A job's folder, `<cache>/jobs/<loop>/<job>/`, and beside it `<job>.capture/` for its output.
 ///
@@ -183,6 +187,36 @@ impl JobFolder {
         Digest::parse(&text)
     }
 
+    /// Notes what tells the secrets again that nothing of the job may show, before it is started.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn note_secrets(&self, note: &str) -> Result<(), Failure> {
+        let written = self.capture.write(SECRETS, note.as_bytes());
+        written.map_err(|error| Failure::new(Code::StateUnwritable, error.to_string()))
+    }
+    /// That note; `None` where it cannot be told, or an engine that wrote none started the job.
+    pub(crate) fn secrets_note(&self) -> Option<String> {
+        secrets_note(self.capture.path())
+    }
+    /// Removes what the job printed and its report, and says why where the output was.
+    pub(crate) fn forget_output(&self, why: &str) -> io::Result<()> {
+        for (folder, name) in [
+            (&self.folder, REPORT),
+            (&self.capture, STDOUT),
+            (&self.capture, STDERR),
+        ] {
+            if folder.stat(name)?.is_none() {
+                continue;
+            }
+            remove_any(&folder.path().join(name))?;
+            if name != REPORT {
+                folder.write(name, format!("[run-loop: {why}]\n").as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Notes what confines the job, before it is started.
     ///
     /// # Errors
@@ -277,12 +311,12 @@ impl JobFolder {
     /// Where standard output is captured; the job is not told.
     #[must_use]
     pub fn stdout(&self) -> PathBuf {
-        self.capture.path().join("stdout")
+        self.capture.path().join(STDOUT)
     }
     /// Where standard error is captured; the job is not told.
     #[must_use]
     pub fn stderr(&self) -> PathBuf {
-        self.capture.path().join("stderr")
+        self.capture.path().join(STDERR)
     }
 
     /// Makes files for the job's program, in a folder of their own.
@@ -353,6 +387,25 @@ fn fill<'a>(top: &Folder, files: impl Iterator<Item = (&'a str, &'a [u8])>) -> i
         inner.as_ref().unwrap_or(top).write(name, content)?;
     }
     Ok(top.path().to_owned())
+}
+
+/// What tells the secrets again of a job with this capture folder.
+#[must_use]
+pub fn secrets_note(capture: &Path) -> Option<String> {
+    let file = Folder::open(capture).ok()?.read(SECRETS).ok()?;
+    let mut text = String::new();
+    let file = fs_err::File::from_parts(file.into(), capture.join(SECRETS));
+    file.take(1 << 20).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// Removes whatever a job put there.
+fn remove_any(path: &Path) -> io::Result<()> {
+    if fs_err::symlink_metadata(path)?.is_dir() {
+        fs_err::remove_dir_all(path)
+    } else {
+        fs_err::remove_file(path)
+    }
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -25,6 +25,7 @@ use crate::git::review_tree::ReviewTrees;
 use crate::git::store::ReviewStore;
 use crate::process::confine::{self, Confine};
 use crate::process::guard::GuardProgram;
+use crate::random;
 use crate::store::{Access, Artifacts, Folder, Inbox, Outbox, RunLock};
 
 /// The world, as one run sees it.
@@ -64,6 +65,15 @@ impl Rim {
         let delegated = state.delegations.values();
         let delegated = delegated.map(|record| &record.submission.agent);
         Secrets::of(of_run.chain(delegated), &self.environment)
+    }
+    /// Notes them for whoever takes the job over, perhaps in another shell.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub fn note_secrets(&self, state: &State, folder: &JobFolder) -> Result<(), Failure> {
+        let key = random::bytes()
+            .map_err(|error| Failure::new(Code::StateUnwritable, error.to_string()))?;
+        folder.note_secrets(&self.secrets(state).note(key))
     }
     /// Where a round's evidence lies.
     #[must_use]

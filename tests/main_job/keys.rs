@@ -1,11 +1,13 @@
 //! Who can come by a key: through `/proc`, and by what others hand over (issue 6, 5).
 
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::MetadataExt as _;
 use std::process::Command;
 
 use crate::profiled::assert_nowhere;
-use crate::support::agents::{ScriptedAgent, executable};
+use crate::support::agents::{Point, ScriptedAgent, executable, within};
 use crate::support::bench::{Bench, Ran};
+use crate::support::crash::{Engine, calls, counted, until};
 use crate::support::skipped;
 
 const CANARY: &str = "engine-canary-9f31c07d";
@@ -126,4 +128,89 @@ fn a_setting_that_is_given_by_name_may_be_said() {
         assert_nowhere(bench.repo.root(), secret);
         assert_nowhere(&bench.repo.beside("home"), secret);
     }
+}
+
+/// A reviewer that says its key, reaches a point, and waits at another.
+fn says_its_key(bench: &Bench) -> (ScriptedAgent, Point, Point) {
+    let agents = bench.repo.beside("agents");
+    let (started, go) = (Point::new(&agents, "started"), Point::new(&agents, "go"));
+    let agent = ScriptedAgent::passing().after(&format!(
+        "echo \"I am $HOUSE_LOGIN\"; echo $$ > {}; read -r _ < {}; SUMMARY=\"I am $HOUSE_LOGIN\"",
+        started.path().display(),
+        go.path().display()
+    ));
+    (agent, started, go)
+}
+
+const REVIEW: [&str; 3] = ["--base", "main", "--review-only"];
+
+/// The engine dies, and the run is taken up in a shell in which the key is another one: nobody there could
+/// take the first one out of what the job left, so nothing of it is used.
+#[test]
+fn a_key_that_only_the_dead_engine_knew_is_shown_nowhere() {
+    let bench = Bench::new();
+    let (agent, started, go) = says_its_key(&bench);
+    let agent = counted(&bench, "ann", &agent);
+    let bench = bench
+        .reviewer_with("ann", &agent, "env: [HOUSE_LOGIN], report: file")
+        .ready();
+    let with = |args: &[&str], login: &str| {
+        let mut command = bench.command(args);
+        command.env("HOUSE_LOGIN", login);
+        command
+    };
+    let engine = Engine::of(with(&REVIEW, CANARY));
+    started.reached();
+    engine.signal("STOP");
+    go.release();
+    until("the guard has written the outcome", || {
+        let left = bench.left_in_cache(&["jobs"]);
+        left.iter().any(|path| path.ends_with("/outcome.json"))
+    });
+    engine.kill();
+    let mut resume = with(&["resume"], "another-login-77");
+    let resume = resume.stdout(std::process::Stdio::piped());
+    let resume = resume.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    started.reached();
+    go.release();
+    let ran = within("the run to end", || resume.wait_with_output().unwrap());
+    let ran = Ran::of(&ran);
+    ran.ends(0);
+    assert_eq!(calls(&bench, "ann"), 2, "the job was believed");
+    assert!(!ran.stdout.contains(CANARY) && !ran.stderr.contains(CANARY));
+    assert_nowhere(bench.repo.root(), CANARY);
+    assert_nowhere(&bench.repo.beside("home"), CANARY);
+    bench
+        .run(&["log"])
+        .says("keys that it could see are not set here");
+}
+
+/// Who looks from a shell that lacks the key is shown nothing of what the job says.
+#[test]
+fn a_key_that_the_shell_lacks_is_not_shown_while_the_job_runs() {
+    let bench = Bench::new();
+    let (agent, started, go) = says_its_key(&bench);
+    let bench = bench
+        .reviewer_with("ann", &agent, "env: [HOUSE_LOGIN], report: file")
+        .ready();
+    let engine = Engine::of({
+        let mut command = bench.command(&REVIEW);
+        command.env("HOUSE_LOGIN", CANARY);
+        command
+    });
+    started.reached();
+    let mut log = bench.spawn(&["log", "-f"]);
+    let out = log.stdout.take().unwrap();
+    let lines = within("the activity to be told", move || {
+        let mut lines = String::new();
+        let mut reader = BufReader::new(out);
+        while !lines.contains("ann: …") && !lines.contains("ann: I am") {
+            assert!(reader.read_line(&mut lines).unwrap() > 0, "{lines}");
+        }
+        lines
+    });
+    go.release();
+    engine.ended().ends(0);
+    log.wait().unwrap();
+    assert!(!lines.contains(CANARY), "{lines}");
 }

@@ -9,6 +9,7 @@ use crate::agent::command::{self, Named};
 use crate::agent::dispatched::Dispatched;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile::{self, Wanted};
+use crate::agent::redact;
 use crate::contract::delegation::{self, sentence};
 use crate::contract::{self, structured};
 use crate::domain::agent::{Agent, AgentKind};
@@ -209,6 +210,7 @@ async fn run(
     let schema = schema_of(rim, submission)?;
     let prompt = prompt(rim, run, record, dispatch, schema.as_deref())?;
     let folder = JobFolder::create(&rim.cache, run.loop_id, dispatch.folder, &prompt, None)?;
+    rim.note_secrets(state, &folder)?;
     folder.tell(&Card::new(
         run.loop_id,
         Fence {
@@ -309,8 +311,17 @@ async fn take_over(rim: &Rim, state: &State, dispatch: &Dispatch) -> Result<Disp
     let found = JobFolder::find(&rim.cache, run.loop_id, dispatch.folder).map_err(unreadable)?;
     let agent = &record.submission.agent;
     let secrets = rim.secrets(state);
+    let let_go = match &found {
+        Some(folder) => redact::let_go(folder, &secrets).await,
+        None => Ok(None),
+    };
+    let mut unusable = None;
     let taken = match (found, &agent.kind) {
         (None, _) => Ok(None),
+        (Some(_), _) if !matches!(let_go, Ok(None)) => let_go.map(|why| {
+            unusable = why.map(str::to_owned);
+            None
+        }),
         (Some(folder), AgentKind::Command(program)) => {
             command::taken_over(program, &folder, &secrets).await
         }
@@ -332,6 +343,7 @@ async fn take_over(rim: &Rim, state: &State, dispatch: &Dispatch) -> Result<Disp
     let gone = remains::is_gone(&rim.cache, run.loop_id, dispatch.folder);
     Ok(Dispatched {
         gone,
+        unusable,
         ..Dispatched::empty(ended)
     })
 }

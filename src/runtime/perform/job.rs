@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::dispatched::Dispatched;
 use crate::agent::job_folder::JobFolder;
-use crate::agent::command;
 use crate::agent::profile::{self, Wanted};
+use crate::agent::{command, redact};
 use crate::contract::delegation::{sentence, table};
 use crate::contract::prompt;
 use crate::domain::agent::{Agent, AgentKind, ProfileAgent};
@@ -264,6 +264,17 @@ impl Assignment<'_> {
             return Ok(None);
         };
         let secrets = self.rim.secrets(self.state);
+        if let Some(why) = redact::let_go(&folder, &secrets).await? {
+            return Ok(Some(Answer {
+                reading: Reading::Invalid {
+                    problems: vec![why.to_owned()],
+                    claimed: None,
+                    claims: Vec::new(),
+                    open: Vec::new(),
+                },
+                ..Answer::without_report(Ended::Interrupted)
+            }));
+        }
         let dispatched = match &self.agent.kind {
             AgentKind::Command(program) => command::taken_over(program, &folder, &secrets).await?,
             AgentKind::Profile(program) => {
@@ -323,6 +334,7 @@ impl Assignment<'_> {
             prompt.as_bytes(),
             evidence.as_deref().filter(|_| self.tree.is_some()),
         )?;
+        self.rim.note_secrets(self.state, &folder)?;
         if self.tree.is_some() {
             folder.show_seen(&seen)?;
         }
