@@ -9,6 +9,7 @@
 //!   neither are sockets of services that would do something for it.
 //! - What is readable or writable is so with everything below: nothing hidden can lie in it.
 //! - Links are not followed when rules are made: what they lead to has rules of its own.
+//! - It looks into no other process, nor into what one was given in its environment, also as root.
 //! - What is hidden is hidden under every path that a mount gives it.
 
 mod mounts;

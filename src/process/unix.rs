@@ -11,6 +11,10 @@ use landlock::RulesetStatus;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal, setsid};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, remove_capability_from_bounding_set,
+    set_capabilities,
+};
 
 use crate::process::confine::Rules;
 
@@ -78,7 +82,8 @@ pub(crate) fn confine(command: &mut Command, rules: Rules) {
         let holds = ruleset
             .take()
             .and_then(|ruleset| ruleset.restrict_self().ok())
-            .is_some_and(|status| status.ruleset != RulesetStatus::NotEnforced);
+            .is_some_and(|status| status.ruleset != RulesetStatus::NotEnforced)
+            && sees_no_other().is_ok();
         if holds && open.iter().all(opens) && !closed.iter().any(opens) {
             Ok(())
         } else {
@@ -88,6 +93,40 @@ pub(crate) fn confine(command: &mut Command, rules: Rules) {
     // SAFETY: the guard has one thread, so that no lock (the allocator's among them) is held by
     // another one across the fork; besides that `apply` makes system calls alone.
     unsafe { command.pre_exec(apply) };
+}
+
+/// Capabilities with which a process looks into others, and into their environment, whatever its rules say:
+/// those of root.
+const SEES_OTHERS: [CapabilitySet; 6] = [
+    CapabilitySet::SYS_PTRACE,
+    CapabilitySet::PERFMON,
+    CapabilitySet::SYS_ADMIN,
+    CapabilitySet::BPF,
+    CapabilitySet::SYS_MODULE,
+    CapabilitySet::SYS_RAWIO,
+];
+
+/// Gives those up for good: whoever has rules gains nothing by running another program.
+fn sees_no_other() -> rustix::io::Result<()> {
+    let lost = SEES_OTHERS
+        .into_iter()
+        .fold(CapabilitySet::empty(), CapabilitySet::union);
+    let own = capabilities(None)?;
+    if !own.permitted.intersects(lost) {
+        return Ok(());
+    }
+    for capability in SEES_OTHERS {
+        // Not everybody may; what follows holds all the same.
+        let _ = remove_capability_from_bounding_set(capability);
+    }
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: own.effective.difference(lost),
+            permitted: own.permitted.difference(lost),
+            inheritable: own.inheritable.difference(lost),
+        },
+    )
 }
 
 /// Whether the kernel runs this program by itself, as far as its first bytes tell: a script with a

@@ -65,6 +65,30 @@ fn a_confined_reviewer_reads_its_tree_and_writes_nowhere_else() {
     assert_eq!(bench.gate().code, Some(0));
 }
 
+/// Keys stand in the environment of the engine and of agents that are given some: root may read all of them,
+/// unless it is confined.
+#[test]
+fn a_confined_reviewer_reads_no_environment_of_others() {
+    if landlock_version().is_none() {
+        return skipped("the kernel has no Landlock");
+    }
+    let bench = Bench::new();
+    let agent = prober_and(
+        &bench,
+        r#"others() { cat /proc/[0-9]*/environ 2> /dev/null | tr '\0' '\n' | grep -aq '^CANARY='; }
+must read-its-own sh -c 'cat /proc/self/environ | grep -aq RUN_LOOP_JOB_ID'
+may_not read-others others"#,
+    );
+    let bench = bench.reviewer_with("ann", &agent, "confine: true").ready();
+    let mut sleeps = Command::new("sleep");
+    let mut sleeps = sleeps.arg("600").env("CANARY", "x").spawn().unwrap();
+    let mut run = bench.command(&["--base", "main", "--review-only"]);
+    let ran = Ran::of(&run.env("CANARY", "x").output().unwrap());
+    sleeps.kill().unwrap();
+    sleeps.wait().unwrap();
+    ran.ends(0);
+}
+
 /// Runs in a mount namespace of its own, in which a folder is also to be had at a second path.
 fn with_a_second_path(folder: &Path, second: &Path, command: &Command) -> Output {
     let bind = r#"mount --bind "$1" "$2" && shift 2 && exec "$@""#;
