@@ -156,9 +156,12 @@ fn passed<'a>(slot: &'a Slot, settled: &'a SettledSlot) -> Option<Passed<'a>> {
     let Reading::Review(review) = &ended.outcome.reading else {
         return None;
     };
+    let spent = &ended.outcome.spent;
+    let defined = AgentIdentity::from(slot.agent_at(ended.job.rank)?);
     let agent = AgentIdentity {
-        version: ended.outcome.spent.version.clone(),
-        ..AgentIdentity::from(slot.agent_at(ended.job.rank)?)
+        model: spent.model.clone().or(defined.model),
+        version: spent.version.clone(),
+        ..defined
     };
     Some(Passed {
         slot,

@@ -155,7 +155,7 @@ pub enum SidecarSchema {
 pub struct AgentIdentity {
     /// The name in the configuration, or a built-in name.
     pub name: String,
-    /// The model, where the definition states it.
+    /// The model that answered, as its program told; else the one that the definition states.
     pub model: Option<String>,
     /// The program's version, where it is known.
     pub version: Option<String>,

@@ -94,10 +94,21 @@ fn a_known_program_reviews_by_its_name_alone() {
     world.run(&["claude:opus"]).ends(0);
     let sidecar = world.bench.sidecar("claude-opus");
     assert_eq!(sidecar["agent"]["name"], "claude:opus");
-    assert_eq!(sidecar["agent"]["model"], "opus");
+    // What its program told, and not the name that it was asked by.
+    assert_eq!(sidecar["agent"]["model"], "m-1");
     assert_eq!(sidecar["agent"]["family"], "anthropic");
     assert_eq!(sidecar["agent"]["version"], "9.9.9");
     assert_eq!(world.bench.gate().code, Some(0));
+}
+
+/// Who is denied a tool may end well without it: whoever reads of its end is told.
+#[test]
+fn what_a_program_was_denied_is_told_with_its_end() {
+    let denied = r#"echo '{"type":"system","subtype":"permission_denied","tool_name":"Write"}'"#;
+    let world = Profiled::new(&[("claude", &claude(&format!("{denied}\n{DONE}")))]);
+    world.run(&["claude"]).ends(0);
+    let log = world.bench.run(&["log"]);
+    log.says("(exit code 0, 1 tool call denied): says PASS");
 }
 
 /// The source root holds the records of runs, and whoever reads it cannot be kept from them: nobody is

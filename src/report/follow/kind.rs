@@ -14,6 +14,7 @@ use crate::domain::job::{Ended, Job, JobOutcome, Reading, SessionUse};
 use crate::domain::lowered::Lowered;
 use crate::domain::restoring::Restoring;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
+use crate::domain::spent::Spent;
 use crate::domain::time::Timestamp;
 use crate::report::public::{Kind, PanelSlot, PublicFinding, UnreviewedFile};
 use crate::report::scope::scope_lines;
@@ -223,7 +224,7 @@ fn job_ended(job: &Job, outcome: &JobOutcome) -> Kind {
     Kind::JobEnded {
         job: job.id,
         attempt: job.attempt,
-        ended: how(&outcome.ended),
+        ended: how(&outcome.ended, &outcome.spent),
         milliseconds: milliseconds.max(0),
         report_sha256: outcome.report.as_ref().map(|stored| stored.sha256.clone()),
         reading,
@@ -238,7 +239,7 @@ fn delegate_ended(dispatch: &Dispatch, outcome: &DispatchOutcome) -> Kind {
     Kind::DelegateEnded {
         job: dispatch.job,
         attempt: dispatch.attempt,
-        ended: how(&outcome.ended),
+        ended: how(&outcome.ended, &outcome.spent),
         gone: outcome.gone,
         report_sha256: outcome.report.as_ref().map(|stored| stored.sha256.clone()),
         problem: outcome.unusable.clone(),
@@ -279,8 +280,17 @@ pub(super) fn limited(job: Option<JobId>, until: Timestamp, told: bool, ending: 
     }
 }
 
-/// How a process ended, in words.
-fn how(ended: &Ended) -> String {
+/// How a process ended, in words, and what it was denied: one that goes on without that ends well.
+fn how(ended: &Ended, spent: &Spent) -> String {
+    let how = how_it_ended(ended);
+    match spent.denied {
+        0 => how,
+        1 => format!("{how}, 1 tool call denied"),
+        denied => format!("{how}, {denied} tool calls denied"),
+    }
+}
+
+fn how_it_ended(ended: &Ended) -> String {
     match ended {
         Ended::Exited { code } => format!("exit code {code}"),
         Ended::Failed {
