@@ -9,6 +9,10 @@ use crate::domain::time::Timestamp;
 use crate::store::Attestations;
 use crate::store::attestation::{Attestation, AttestedRound, DamagedRun};
 
+/// By how many milliseconds the time of a file may lag behind the clock: what the coarsest file systems
+/// round to.
+const COARSE: i64 = 2_000;
+
 /// A run that approved the content, by its journal.
 #[derive(Clone, Copy)]
 pub(super) struct Approving<'a> {
@@ -94,9 +98,10 @@ fn ends_not_pass(run: &Attestation) -> bool {
     matches!(&run.end, Some(End::Failed { failure }) if failure.code.exit() == Exit::NotPass)
 }
 
-/// A damaged run that may hold a newer verdict against this content: the index remembers that it
-/// judged it and knows of no end before the approval, or remembers nothing of a run that began
-/// after the approving one. Other damaged runs are no matter (scenarios G02 and V08): a new review
+/// A damaged run that may hold a newer verdict against this content. What frees of the doubt is that it
+/// ended before the approval, or judged other contents only, both as the index remembers an ended run;
+/// or that nothing of it was written since the approving run began. When it began proves nothing: runs
+/// of two working trees overlap. Other damaged runs are no matter (scenarios G02 and V08): a new review
 /// is newer than the doubt.
 pub(super) fn doubtful<'a>(
     state: &'a Attestations,
@@ -107,15 +112,23 @@ pub(super) fn doubtful<'a>(
         .into_iter()
         .find(|approving| approving.run.run == chosen)
         .and_then(|approving| approving.at);
-    let is_older = |damaged: &DamagedRun| match (damaged.ended_at, approved_at) {
-        (Some(ended), Some(approved)) => ended < approved,
-        (None, _) | (_, None) => false,
-    };
-    state
-        .damaged
+    let began_at = state
+        .runs
         .iter()
-        .find(|damaged| match &damaged.content_trees {
-            Some(trees) => trees.contains(content) && !is_older(damaged),
-            None => damaged.run > chosen,
-        })
+        .find(|attestation| attestation.run == chosen)
+        .and_then(|attestation| attestation.started_at);
+    let is_before = |one: Option<Timestamp>, other: Option<Timestamp>| {
+        one.zip(other).is_some_and(|(one, other)| one < other)
+    };
+    state.damaged.iter().find(|damaged| {
+        let ended = damaged.ended_at;
+        // While a run goes on, the index remembers no more than its first rounds.
+        let judged_others = ended.is_some()
+            && damaged
+                .content_trees
+                .as_ref()
+                .is_some_and(|trees| !trees.contains(content));
+        let written = damaged.written_at.map(|at| at.plus_millis(COARSE));
+        !judged_others && !is_before(ended, approved_at) && !is_before(written, began_at)
+    })
 }

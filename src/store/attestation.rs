@@ -55,6 +55,8 @@ pub struct DamagedRun {
     pub content_trees: Option<Vec<Oid>>,
     /// When it ended, as the index remembers it; `None` when it knows of no end.
     pub ended_at: Option<Timestamp>,
+    /// The moment after which its journal was not written to; `None` when that is not known.
+    pub written_at: Option<Timestamp>,
 }
 
 /// Everything that this repository's state vouches for, oldest run first.
@@ -85,6 +87,7 @@ pub fn attestations(state: &StateFolder) -> Result<Attestations, Failure> {
                 failure,
                 content_trees: Index::remembered_trees(state, run),
                 ended_at: Index::remembered_end(state, run),
+                written_at: Journal::last_written(state, run),
             }),
         }
     }

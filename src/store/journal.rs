@@ -15,6 +15,7 @@ mod error;
 mod read;
 mod schema;
 mod wal;
+mod written;
 
 use std::path::PathBuf;
 
@@ -125,6 +126,12 @@ impl Journal {
     #[must_use]
     pub fn never_began(state: &StateFolder, run: LoopId) -> bool {
         matches!(read::load(state, run), Err(Error::NeverBegan))
+    }
+    /// The moment after which no event of a run can have been written, by its files; `None` where that
+    /// is not known. For a run that cannot be read: the journal itself says it better.
+    #[must_use]
+    pub fn last_written(state: &StateFolder, run: LoopId) -> Option<Timestamp> {
+        written::last(&state.run_path(run))
     }
     /// Whether an engine that drives this run is alive.
     ///

@@ -113,6 +113,7 @@ fn a_stale_round_vouches_for_nothing() {
 fn g02_a_damaged_older_run_spoils_nothing_and_is_told() {
     let world = World::new();
     let older = world.reject();
+    world.list();
     world.approve();
     damage(&world, &older);
     let approval = world.gate().unwrap();
@@ -128,11 +129,54 @@ fn v08_a_damaged_newer_run_may_be_the_one_that_revoked() {
     let world = World::new();
     world.approve();
     let newer = world.reject();
+    world.list();
     damage(&world, &newer);
     assert_eq!(refused(world.gate()), Code::GateUnattested);
     // A new review is newer than the doubt.
     world.approve();
     world.gate().unwrap();
+}
+
+/// Runs of two working trees overlap: one that began before may have ended after the approval. Without
+/// the index only the time of its files proves that it did not.
+#[test]
+fn v08_an_older_run_that_nothing_is_known_of_may_have_ended_later() {
+    let world = World::new();
+    let older = world.reject();
+    let newer = world.approve();
+    damage(&world, &older);
+    let written = |millis: Option<i64>| {
+        world.gate_on(|state| {
+            let runs = state.runs.iter();
+            let mut began = runs.filter(|run| run.run == newer.spec.loop_id);
+            let began = began.next().unwrap().started_at.unwrap();
+            state.damaged[0].written_at = millis.map(|millis| began.plus_millis(millis));
+        })
+    };
+    assert_eq!(refused(written(None)), Code::GateUnattested);
+    assert_eq!(refused(written(Some(60_000))), Code::GateUnattested);
+    // A file's time may lag behind the clock.
+    assert_eq!(refused(written(Some(-100))), Code::GateUnattested);
+    written(Some(-60_000)).unwrap();
+}
+
+/// What the index remembers of a run that went on is not all that it judged.
+#[test]
+fn v08_a_run_without_an_end_may_have_judged_this_content_too() {
+    let world = World::new();
+    let newer = world.approve();
+    let other = world.reject();
+    damage(&world, &other);
+    let known = |ended: Option<i64>| {
+        world.gate_on(|state| {
+            let damaged = &mut state.damaged[0];
+            damaged.content_trees = Some(vec![world.rev("main^{tree}")]);
+            damaged.ended_at = ended.map(|millis| newer.started_at.plus_millis(millis));
+            damaged.written_at = None;
+        })
+    };
+    assert_eq!(refused(known(None)), Code::GateUnattested);
+    known(Some(60_000)).unwrap();
 }
 
 #[test]

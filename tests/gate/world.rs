@@ -22,7 +22,7 @@ use run_loop::domain::verdict::{Coverage, PassedBy, Verdict};
 use run_loop::gate::{Approval, GatePolicy, GateRequest};
 use run_loop::git::{Git, GitEnvironment, Repository};
 use run_loop::promote::{ApprovedRound, EndedJob, Permit, SettledSlot};
-use run_loop::store::{Journal, RunLock, StateFolder, attestations};
+use run_loop::store::{Attestations, Index, Journal, RunLock, StateFolder, attestations};
 
 use crate::sample::{checks, evidence, reader, rules, spec};
 use crate::support::repo::{Repo, git_command, git_program};
@@ -320,6 +320,15 @@ impl World {
         round
     }
 
+    /// Lets the index take in every run, as an engine does at the end of its own.
+    pub(crate) fn list(&self) {
+        Index::open(&self.state).list(&self.state).unwrap();
+    }
+
+    /// The gate's answer where the state tells something else.
+    pub(crate) fn gate_on(&self, change: impl Fn(&mut Attestations)) -> Result<Approval, Failure> {
+        self.judge_on(Some("main"), None, None, &rules(), &change)
+    }
     /// The gate's answer on `main` and HEAD under the built-in policy.
     pub(crate) fn gate(&self) -> Result<Approval, Failure> {
         self.gate_of(Some("main"), None, None)
@@ -342,6 +351,16 @@ impl World {
         expect_head: Option<&str>,
         rules: &GatePolicy,
     ) -> Result<Approval, Failure> {
+        self.judge_on(base, head, expect_head, rules, &|_| {})
+    }
+    fn judge_on(
+        &self,
+        base: Option<&str>,
+        head: Option<&str>,
+        expect_head: Option<&str>,
+        rules: &GatePolicy,
+        change: &dyn Fn(&mut Attestations),
+    ) -> Result<Approval, Failure> {
         run_loop::gate::judge(&GateRequest {
             git: &self.git,
             repository: &self.repository,
@@ -350,7 +369,11 @@ impl World {
             head,
             expect_head,
             policy_at: &|_| Ok(rules.clone()),
-            attestations: &|| attestations(&self.state),
+            attestations: &|| {
+                let mut state = attestations(&self.state)?;
+                change(&mut state);
+                Ok(state)
+            },
         })
     }
 }

@@ -48,6 +48,42 @@ fn g02_a_damaged_run_blocks_no_other() {
     assert_eq!(all.damaged[1].ended_at, None);
 }
 
+/// The moment that the system set, whatever time a file is given.
+#[test]
+fn a_damaged_run_was_written_to_last_when_its_files_say() {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let place = Place::new();
+    let source = Path::new("/src");
+    let changed = |path: &Path| {
+        let metadata = std::fs::symlink_metadata(path).unwrap();
+        metadata.ctime() * 1000 + metadata.ctime_nsec() / 1_000_000
+    };
+    let written = |place: &Place| {
+        let damaged = attestations(&place.state).unwrap().damaged;
+        damaged[0].written_at.map(|at| at.as_millis())
+    };
+    let bad = place.run(1, &approved(1, source, 'd'));
+    let old = changed(&place.database(bad));
+    std::fs::write(place.database(bad), b"garbage").unwrap();
+    let file = std::fs::File::options()
+        .append(true)
+        .open(place.database(bad))
+        .unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap();
+    let new = changed(&place.database(bad));
+    assert!(new >= old);
+    assert_eq!(written(&place), Some(new), "the file of the journal");
+
+    // A journal that is gone: the folder tells when it went.
+    std::fs::remove_file(place.database(bad)).unwrap();
+    assert_eq!(written(&place), Some(changed(&place.state.run_path(bad))));
+    std::fs::remove_dir_all(place.state.run_path(bad)).unwrap();
+    std::fs::write(place.state.run_path(bad), b"a file").unwrap();
+    assert_eq!(written(&place), Some(changed(&place.state.run_path(bad))));
+}
+
 /// The journals are the truth: no edit of the index changes what is vouched for.
 #[test]
 fn the_index_vouches_for_nothing() {
