@@ -53,6 +53,7 @@ pub mod status;
 mod task;
 mod templates;
 mod text_file;
+mod unread;
 mod usage;
 pub mod validate;
 mod worktree;

@@ -41,7 +41,7 @@ pub(crate) fn run(
     let place = locate(environment, args.repository.worktree.as_deref())?;
     let state = StateFolder::find(&place.source.common_dir)?;
     let history = history(state.as_ref(), &place, format);
-    let run = choose(&history, args.run.as_deref())?;
+    let run = choose(&history, args.run.as_deref(), "cancel")?;
     history.name_differences(&spec_of(&history.read(run)?)?);
     let read = in_a_while(cancelled(&history, run, environment))??;
     if !is_cancelled(&read) {

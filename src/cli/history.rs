@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::args::Format;
 use crate::cli::output;
+use crate::cli::unread::Runs;
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
@@ -18,7 +19,7 @@ use crate::engine::{DelegationRecord, State};
 use crate::git::ReviewStore;
 use crate::report::run::RunReport;
 use crate::report::short_id::short_id;
-use crate::store::index::{Index, Listed};
+use crate::store::index::RunRow;
 use crate::store::{Entry, Journal, StateFolder};
 
 /// What a command that reads gets.
@@ -83,11 +84,11 @@ impl History<'_> {
     }
     fn newest(&self, state: &StateFolder) -> Result<LoopId, Failure> {
         let source = self.source_root.map(|root| root.display().to_string());
-        let listed = Index::open(state).list(state)?;
-        let newest = listed.iter().rev().find_map(|listed| match listed {
-            Listed::Run(row) if source.is_none() || row.source_root == source => Some(row.run),
-            Listed::Run(_) | Listed::Damaged { .. } => None,
-        });
+        let runs = Runs::of(state)?;
+        runs.tell();
+        let is_here = |row: &&RunRow| source.is_none() || row.source_root == source;
+        let newest = runs.read.iter().rev().find(is_here).map(|row| row.run);
+        runs.is_newest(newest, self.source_root)?;
         newest.ok_or_else(|| match source {
             Some(source) => unknown(format!("no run of {source} can be read")),
             None => unknown("no run can be read"),

@@ -8,6 +8,7 @@ use crate::cli::args::control::ResumeArgs;
 use crate::cli::environment::{Environment, JOB_ID};
 use crate::cli::history::{History, ReadRun};
 use crate::cli::locate::{Place, locate};
+use crate::cli::unread::Runs;
 use crate::cli::{output, running, sources, templates, validate};
 use crate::config::load::FILE_NAME;
 use crate::config::rules;
@@ -25,7 +26,7 @@ use crate::git::{Git, Repository, ReviewStore};
 use crate::process::guard::GuardProgram;
 use crate::report::run::RunReport;
 use crate::runtime::{Rim, clock, remains, restore};
-use crate::store::index::{Index, Listed};
+use crate::store::index::RunRow;
 use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock, StateFolder};
 
 /// Goes on with a run, in its own working tree and with its own control root, wherever the
@@ -48,7 +49,7 @@ pub(crate) fn run(
     let place = locate(environment, args.repository.worktree.as_deref())?;
     let state_folder = StateFolder::find(&place.source.common_dir)?;
     let history = history(state_folder.as_ref(), &place, format);
-    let run = choose(&history, args.run.as_deref())?;
+    let run = choose(&history, args.run.as_deref(), "resume")?;
     let state_folder = history.state()?;
     let read = history.read(run)?;
     let spec = spec_of(&read)?;
@@ -128,27 +129,34 @@ pub(super) fn history<'a>(
 
 /// The named run; else the newest of this source that did not end, else the only one of the
 /// repository that was interrupted, else the newest of this source.
-pub(super) fn choose(history: &History<'_>, given: Option<&str>) -> Result<LoopId, Failure> {
+///
+/// # Errors
+/// Also when a newer run cannot be read: it may be the one that is meant.
+pub(super) fn choose(
+    history: &History<'_>,
+    given: Option<&str>,
+    command: &str,
+) -> Result<LoopId, Failure> {
     if given.is_some() {
         return history.choose(given);
     }
     let state = history.state()?;
     let here = history.source_root.map(|root| root.display().to_string());
-    let listed = Index::open(state).list(state)?;
-    let open: Vec<_> = listed
-        .into_iter()
-        .filter_map(|listed| match listed {
-            Listed::Run(row) if row.state != RunState::Ended => Some(row),
-            Listed::Run(_) | Listed::Damaged { .. } => None,
-        })
-        .collect();
-    if let Some(row) = open.iter().rev().find(|row| row.source_root == here) {
-        return Ok(row.run);
-    }
-    match &open[..] {
-        [only] if only.state == RunState::Interrupted => Ok(only.run),
-        _ => history.choose(None),
-    }
+    let runs = Runs::of(state)?;
+    let is_open = |row: &&RunRow| row.state != RunState::Ended;
+    let open: Vec<&RunRow> = runs.read.iter().filter(is_open).collect();
+    let newest = open.iter().rev().find(|row| row.source_root == here);
+    let chosen = newest.or(match &open[..] {
+        [only] if only.state == RunState::Interrupted => Some(only),
+        _ => None,
+    });
+    let Some(row) = chosen else {
+        return history.choose(None);
+    };
+    let run = row.run;
+    runs.is_newest_open(run, history.source_root)
+        .map_err(|failure| failure.next(["run-loop", command, &run.to_string()]))?;
+    Ok(run)
 }
 
 pub(super) fn spec_of(read: &ReadRun) -> Result<RunSpec, Failure> {

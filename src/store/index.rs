@@ -112,8 +112,14 @@ impl Index {
     /// When a run ended, as the index remembers it; `None` when it does not know of an end.
     #[must_use]
     pub fn remembered_end(state: &StateFolder, run: LoopId) -> Option<Timestamp> {
+        let row = Self::remembered(state, run)?;
+        row.at.filter(|_| row.exit.is_some())
+    }
+    /// What the index remembers of a run, as it was read last: a hint for one that cannot be read now.
+    #[must_use]
+    pub fn remembered(state: &StateFolder, run: LoopId) -> Option<RunRow> {
         let database = Database::open(&state.path().join(FILE)).ok()?;
-        database.ended_at(run).ok().flatten()
+        database.remembered(run).ok().flatten()
     }
 
     fn known(&mut self, run: LoopId, stamp: Option<&str>) -> Option<RunRow> {

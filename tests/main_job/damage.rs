@@ -2,8 +2,13 @@
 
 use std::path::PathBuf;
 
-use crate::support::agents::ScriptedAgent;
+use run_loop::domain::id::LoopId;
+use run_loop::domain::time::{Stamp, Timestamp};
+use run_loop::store::StateFolder;
+
+use crate::support::agents::{Point, ScriptedAgent};
 use crate::support::bench::Bench;
+use crate::support::crash::Engine;
 
 fn approved() -> Bench {
     let bench = Bench::new()
@@ -72,6 +77,41 @@ fn a_damaged_journal_vouches_for_nothing_and_blocks_nothing() {
     bench.run(&["list"]).ends(0).says("damaged");
     bench.review().ends(0);
     bench.gate().ends(0);
+}
+
+/// Whoever names no run means the newest: an older one is neither resumed nor cancelled in its place, and
+/// jobs of a run that cannot be read are not "no jobs".
+#[test]
+fn nothing_is_done_to_the_run_before_one_that_cannot_be_read() {
+    let bench = Bench::new();
+    let point = Point::new(&bench.repo.beside("agents"), "ready");
+    let bench = bench
+        .reviewer("ann", &ScriptedAgent::hangs_at(&point))
+        .ready();
+    let engine = Engine::start(&bench);
+    point.reached();
+    engine.kill();
+    let state = StateFolder::open(&bench.repo.root().join(".git")).unwrap();
+    let [run] = state.run_ids().unwrap()[..] else {
+        unreachable!("one run")
+    };
+    let stamp = Stamp {
+        at: Timestamp::from_millis(4_000_000_000_000),
+        seed: [7; 32],
+    };
+    let newer = LoopId::mint(&stamp, "run");
+    let folder = state.create_run(newer).unwrap();
+    std::fs::write(folder.path().join("journal.db"), b"garbage").unwrap();
+
+    let (run, newer) = (run.to_string(), newer.to_string());
+    for command in ["cancel", "resume"] {
+        let ran = bench.run(&[command]);
+        ran.ends(6).with("RL0501").says(&run).says(&newer);
+        ran.says(&format!("next: run-loop {command} {run}"));
+    }
+    bench.run(&["job", "list"]).ends(0).says(&newer);
+    bench.run(&["cancel", &run]).ends(0);
+    bench.run(&["status"]).ends(6).says(&newer);
 }
 
 /// The projection and the owner's record are information: garbage there costs nothing.

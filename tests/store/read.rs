@@ -170,13 +170,39 @@ fn g02_a_damaged_run_is_listed_and_blocks_nothing() {
     assert_eq!(json[0]["failure"]["code"], "RL0501");
     assert_eq!(json[1]["state"], "ended");
     assert_eq!(run_list(&place, 1, Format::Ndjson).lines().count(), 1);
-    assert!(
-        run_status(&place, None, Format::Human)
-            .unwrap()
-            .contains(&good.to_string())
-    );
+    run_status(&place, Some(&good.to_string()), Format::Human).unwrap();
     let failure = run_show(&place, &bad.to_string(), Format::Human).unwrap_err();
     assert_eq!(failure.code, Code::JournalFailed);
+}
+
+/// Corrupt is never "empty": the run before one that cannot be read is not the newest, unless the newer
+/// one is known to be of another working tree, or never began.
+#[test]
+fn the_run_before_one_that_cannot_be_read_is_not_the_newest() {
+    let place = Place::new();
+    let old = place.run(1, &approved(1, Path::new(SOURCE), 'd'));
+    let peer = place.run(5, &approved(5, Path::new("/peer"), 'd'));
+    let newest = || run_status(&place, None, Format::Human);
+    newest().unwrap();
+    // The index has seen it.
+    std::fs::write(place.database(peer), b"garbage").unwrap();
+    assert!(newest().unwrap().contains(&old.to_string()));
+    drop(Journal::create(&place.state, run_id(6)).unwrap());
+    newest().unwrap();
+
+    let bad = place.run(
+        7,
+        &judged(7, Path::new(SOURCE), 'd', RoundResult::NotPassed),
+    );
+    std::fs::write(place.database(bad), b"").unwrap();
+    let failure = newest().unwrap_err();
+    assert_eq!(failure.code, Code::JournalFailed);
+    for run in [bad, old] {
+        assert!(failure.message.contains(&run.to_string()), "{failure}");
+    }
+    assert_eq!(failure.next.to_string(), format!("run-loop show {old}"));
+    place.run(8, &approved(8, Path::new(SOURCE), 'd'));
+    newest().unwrap();
 }
 
 #[test]

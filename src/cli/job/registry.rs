@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::environment::Environment;
 use crate::cli::job::desk::choose;
 use crate::cli::locate::{Place, locate};
+use crate::cli::unread::Runs;
 use crate::domain::agent::Agent;
 use crate::domain::code::Code;
 use crate::domain::delegation::{Continues, RUN_ENDED};
@@ -17,7 +18,7 @@ use crate::domain::job_view::{self, JobView};
 use crate::domain::summary::RunState;
 use crate::engine::{NoSession, Refusal, State};
 use crate::runtime::messages::failure_of;
-use crate::store::index::{Index, Listed, RunRow};
+use crate::store::index::RunRow;
 use crate::store::{Artifacts, Journal, StateFolder};
 
 /// The runs of a repository.
@@ -28,6 +29,8 @@ pub(super) struct Registry {
     cache: PathBuf,
     /// The job that was looked up last, and its run: who waits for one asks again and again.
     last: Cell<Option<(JobId, LoopId)>>,
+    /// Whether it was told what cannot be read.
+    told: Cell<bool>,
 }
 
 impl Registry {
@@ -43,6 +46,7 @@ impl Registry {
             state,
             cache,
             last: Cell::new(None),
+            told: Cell::new(false),
         })
     }
     /// The state folder, or why there is none.
@@ -58,30 +62,23 @@ impl Registry {
             return Ok(None);
         };
         let here = self.place.source.source_root.display().to_string();
-        let listed = Index::open(state).list(state)?;
-        let going_on = listed.into_iter().rev().find_map(|listed| match listed {
-            Listed::Run(row)
-                if row.state == RunState::Running
-                    && row.source_root.as_deref() == Some(here.as_str()) =>
-            {
-                Some(row.run)
-            }
-            Listed::Run(_) | Listed::Damaged { .. } => None,
+        let runs = Runs::of(state)?.read;
+        let going_on = runs.iter().rev().find(|row| {
+            row.state == RunState::Running && row.source_root.as_deref() == Some(here.as_str())
         });
-        Ok(going_on)
+        Ok(going_on.map(|row| row.run))
     }
-    /// Every run that can be read, oldest first: one that is damaged holds up no other.
+    /// Every run that can be read, oldest first: one that is damaged holds up no other, and is told
+    /// once.
     fn runs(&self) -> Result<Vec<RunRow>, Failure> {
         let Some(state) = &self.state else {
             return Ok(Vec::new());
         };
-        let listed = Index::open(state).list(state)?.into_iter();
-        Ok(listed
-            .filter_map(|listed| match listed {
-                Listed::Run(row) => Some(*row),
-                Listed::Damaged { .. } => None,
-            })
-            .collect())
+        let runs = Runs::of(state)?;
+        if !self.told.replace(true) {
+            runs.tell();
+        }
+        Ok(runs.read)
     }
     /// Every delegated job.
     pub(super) fn jobs(&self) -> Result<Vec<JobId>, Failure> {

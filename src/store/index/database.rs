@@ -7,7 +7,6 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavio
 use crate::domain::digest::Digest;
 use crate::domain::id::LoopId;
 use crate::domain::oid::Oid;
-use crate::domain::time::Timestamp;
 use crate::store::folder::Folder;
 use crate::store::index::News;
 use crate::store::index::row::RunRow;
@@ -107,26 +106,22 @@ impl Database {
         let Some((json, sum)) = found else {
             return Ok(None);
         };
-        let row: RunRow = serde_json::from_str(&json)?;
-        if sum == row_sum(stamp, &json).as_str() && row.run == run {
-            Ok(Some(row))
-        } else {
-            Err(Error::Damaged)
-        }
+        checked(run, stamp, &json, &sum).map(Some)
     }
-    /// When a run ended; `None` when it is not known to have ended.
-    pub(super) fn ended_at(&self, run: LoopId) -> Result<Option<Timestamp>, Error> {
+    /// The row of a run, whatever state its journal is in now.
+    pub(super) fn remembered(&self, run: LoopId) -> Result<Option<RunRow>, Error> {
         let mut query = self
             .connection
-            .prepare_cached("SELECT stamp FROM run WHERE id = ?1")?;
-        let stamp: Option<Option<String>> = query
-            .query_row([run.to_string()], |row| row.get(0))
+            .prepare_cached("SELECT stamp, json, sum FROM run WHERE id = ?1")?;
+        let found: Option<(Option<String>, String, String)> = query
+            .query_row([run.to_string()], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
             .optional()?;
-        let Some(stamp) = stamp.flatten() else {
-            return Ok(None);
+        let read = |(stamp, json, sum): (Option<String>, String, String)| {
+            checked(run, &stamp.unwrap_or_default(), &json, &sum)
         };
-        let row = self.row(run, &stamp)?;
-        Ok(row.filter(|row| row.exit.is_some()).and_then(|row| row.at))
+        found.map(read).transpose()
     }
     /// The contents that a run judged; `None` when it is not known.
     pub(super) fn content_trees(&self, run: LoopId) -> Result<Option<Vec<Oid>>, Error> {
@@ -219,6 +214,15 @@ impl Database {
             }
         }
         Ok(gone)
+    }
+}
+
+fn checked(run: LoopId, stamp: &str, json: &str, sum: &str) -> Result<RunRow, Error> {
+    let row: RunRow = serde_json::from_str(json)?;
+    if sum == row_sum(stamp, json).as_str() && row.run == run {
+        Ok(row)
+    } else {
+        Err(Error::Damaged)
     }
 }
 
