@@ -112,15 +112,17 @@ fn t158_a_working_tree_under_a_loop_is_refused() {
     user.run(&["worktree", "remove", "../repo-topic"]).ends(0);
 }
 
-/// An interrupted run can go on only where its source is; once it is cancelled nothing holds it.
+/// An interrupted run can go on only where its source is, whatever run ended there after it; once it is
+/// cancelled nothing holds it.
 #[test]
 fn a_working_tree_that_a_run_can_be_resumed_in_is_refused() {
     let bench = Bench::new();
     let point = Point::new(&bench.repo.beside("agents"), "ready");
-    let bench = bench
-        .reviewer("ann", &ScriptedAgent::hangs_at(&point))
-        .ready();
-    let user = User { bench };
+    let turns = [ScriptedAgent::hangs_at(&point), ScriptedAgent::passing()];
+    let agent = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
+    let user = User {
+        bench: bench.reviewer("ann", &agent).ready(),
+    };
     let tree = user.prepare(&["topic", "--base", "main"]);
     commit(&tree, "new.txt");
     let path = tree.to_str().unwrap();
@@ -136,6 +138,7 @@ fn a_working_tree_that_a_run_can_be_resumed_in_is_refused() {
         child.wait_with_output().unwrap()
     }));
     ran.ends(143);
+    user.run(&args).ends(0);
     let next = refuses(&user, path, "RL0129", "can be resumed only here");
     let run = next.strip_prefix("run-loop resume ").unwrap();
     // A journal that cannot be read now is not one that nobody goes on with.
@@ -146,6 +149,7 @@ fn a_working_tree_that_a_run_can_be_resumed_in_is_refused() {
     std::fs::write(&journal, "no journal").unwrap();
     let ran = user.run(&["worktree", "remove", path]);
     assert_ne!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    ran.says("cannot be read and may be of this working tree");
     assert!(tree.join("new.txt").exists());
     std::fs::write(&journal, was).unwrap();
     user.run(&["cancel", run]).ends(0);

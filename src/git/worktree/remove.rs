@@ -26,6 +26,7 @@ use crate::git::worktree::registered::{self, Registered, resolved};
 use crate::git::worktree::submodules::succeed;
 use crate::git::worktree::{Risk, commits};
 use crate::store::folder::FileId;
+use crate::store::index::{Index, RunRow};
 use crate::store::run_lock::{Holder, RunLock, running_on};
 use crate::store::{Entry, Journal, StateFolder};
 
@@ -244,25 +245,63 @@ fn resumable(found: &Repository) -> Result<Vec<Risk>, Failure> {
     if let Holder::Held(owner) = RunLock::holder(&state, root)? {
         return Err(running_on(root, owner.as_deref()));
     }
-    let Some(owner) = RunLock::last_owner(&state, root)? else {
-        return Ok(Vec::new());
-    };
-    let is_end = |entry: &Entry| matches!(entry.event, Event::RunEnded { .. });
-    let began = state.run_ids()?.contains(&owner.run) && !Journal::never_began(&state, owner.run);
-    // One that cannot be read now may be read again: unknown means keep (the W list).
-    if began && Journal::load(&state, owner.run)?.iter().any(is_end) {
-        return Ok(Vec::new());
+    // Whose lock it was may be on another machine: its life is asked first.
+    if let Some(owner) = RunLock::last_owner(&state, root)? {
+        let run = owner.run;
+        let began = state.run_ids()?.contains(&run) && !Journal::never_began(&state, run);
+        let is_over =
+            began && Journal::load(&state, run).is_ok_and(|entries| entries.iter().any(is_end));
+        if !is_over && !owner.engine().life().is_gone() {
+            return Err(running_on(root, Some(&owner)));
+        }
     }
-    if !owner.engine().life().is_gone() {
-        return Err(running_on(root, Some(&owner)));
+    runs_of(&state, root)
+}
+
+/// The runs of a working tree that did not end, or may not have: a later one that did is no end of
+/// those before it.
+fn runs_of(state: &StateFolder, root: &Path) -> Result<Vec<Risk>, Failure> {
+    let here = root.display().to_string();
+    let mut risks = Vec::new();
+    for run in state.run_ids()? {
+        let id = run.to_string();
+        match Journal::load(state, run) {
+            Ok(entries) => {
+                if is_open(&entries, &here) {
+                    let what =
+                        format!("run {id}, which was interrupted and can be resumed only here");
+                    risks.push(Risk::new(what, ["run-loop", "resume", &id]));
+                }
+            }
+            // Nothing can go on with one that never began. One that cannot be read now may be read
+            // again: unknown means keep (the W list).
+            Err(_) if Journal::never_began(state, run) => {}
+            Err(_) => {
+                let is_open = |row: &RunRow| {
+                    row.exit.is_none() && row.source_root.as_deref() == Some(here.as_str())
+                };
+                if Index::remembered(state, run).is_none_or(|row| is_open(&row)) {
+                    let what =
+                        format!("run {id}, which cannot be read and may be of this working tree");
+                    let folder = state.run_path(run);
+                    risks.push(Risk::new(what, ["ls", "-la", &folder.to_string_lossy()]));
+                }
+            }
+        }
     }
-    if !began {
-        // Nothing can go on with it.
-        return Ok(Vec::new());
-    }
-    let run = owner.run.to_string();
-    let what = format!("run {run}, which was interrupted and can be resumed only here");
-    Ok(vec![Risk::new(what, ["run-loop", "resume", &run])])
+    Ok(risks)
+}
+
+/// Whether a run is of a source root, and did not end.
+fn is_open(entries: &[Entry], source_root: &str) -> bool {
+    let is_here = entries.iter().any(|entry| {
+        matches!(&entry.event, Event::RunStarted { spec, .. } if spec.source_root == source_root)
+    });
+    is_here && !entries.iter().any(is_end)
+}
+
+fn is_end(entry: &Entry) -> bool {
+    matches!(entry.event, Event::RunEnded { .. })
 }
 
 /// An operation that is not finished, or a git process that is at work.
