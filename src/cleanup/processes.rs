@@ -1,31 +1,36 @@
 //! Processes of a dead run's jobs, whose guards were killed as well.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use tokio::runtime::Runtime;
-use tokio::time::timeout;
 
 use crate::cleanup::item::{Item, What};
 use crate::domain::id::LoopId;
-use crate::process::guard::attach;
-use crate::process::guard::remains::{self, Left};
+use crate::process::guard::remains::{self, Left, PATIENCE};
 
-/// How long guards are waited for: they give a job 5 s of grace, and try for half a minute.
-const PATIENCE: Duration = Duration::from_mins(1);
-
-/// Waits until no guard of a dead engine lives, which ends its job by itself; not for ever.
+/// Waits until no guard of a dead engine lives, which ends its job by itself, or is ended; else who lives.
 pub(super) fn guards_end(cache_root: &Path, run: LoopId) -> Result<(), String> {
     let folders = captures(cache_root, run)?;
-    let over = async {
-        for folder in folders {
-            // An outcome that is damaged is no guard that lives.
-            drop(attach(&folder).await);
+    let alive = runtime()?.block_on(remains::settle(&folders, PATIENCE));
+    let alive = alive.map_err(|error| error.to_string())?;
+    let named: Vec<String> = alive.iter().flat_map(|(_, left)| named(left)).collect();
+    if named.is_empty() {
+        return Ok(());
+    }
+    Err(named.join("; "))
+}
+
+/// Those who live on.
+fn named(left: &Left) -> Vec<String> {
+    match left {
+        Left::Nobody | Left::Guarded | Left::Unknown(_) => Vec::new(),
+        Left::Lives { processes, why } if processes.is_empty() => vec![why.clone()],
+        Left::Lives { processes, why } => {
+            let each = processes.iter();
+            each.map(|id| format!("process {}: {why}", id.pid))
+                .collect()
         }
-    };
-    // Those who live on then are found by the next look.
-    drop(runtime()?.block_on(async { timeout(PATIENCE, over).await }));
-    Ok(())
+    }
 }
 
 /// Who would be ended: one item for each attempt that left somebody.
@@ -57,21 +62,12 @@ pub(super) fn end(cache_root: &Path, run: LoopId) -> Result<Vec<Item>, String> {
         }
         let item = Item::new(&folder, What::Processes, Some(run), 0);
         let left = runtime.block_on(remains::end(&folder)).map_err(failed)?;
-        items.push(match left {
+        items.push(match &left {
             Left::Nobody => item.removed(Vec::new()),
             Left::Guarded => item.kept("a guard still ends them"),
-            Left::Lives { processes, why } => {
-                let named = processes
-                    .iter()
-                    .map(|id| format!("process {}: {why}", id.pid));
-                let named: Vec<String> = named.collect();
-                if named.is_empty() {
-                    item.kept(why)
-                } else {
-                    item.removed(named)
-                }
-            }
-            Left::Unknown(why) => item.kept(why),
+            Left::Lives { processes, why } if processes.is_empty() => item.kept(why.as_str()),
+            Left::Lives { .. } => item.removed(named(&left)),
+            Left::Unknown(why) => item.kept(why.as_str()),
         });
     }
     Ok(items)

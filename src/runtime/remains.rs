@@ -11,7 +11,7 @@ use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId};
 use crate::process::guard::attach;
-use crate::process::guard::remains::{self, Left};
+use crate::process::guard::remains::{self, Left, PATIENCE};
 use crate::runtime::rim::folders_in;
 
 /// How long a guard is waited for that was told to kill everything at once.
@@ -23,11 +23,21 @@ const AT_ONCE: Duration = Duration::from_secs(2);
 /// # Errors
 /// When somebody lives on who is of a job, or that cannot be told.
 pub async fn settled(cache: &Path, run: LoopId) -> Result<(), Failure> {
-    for folder in captures(cache, run)? {
-        // An outcome that is damaged is told by who takes the job over; its guard is gone.
-        drop(attach(&folder).await);
-    }
+    over(&captures(cache, run)?).await?;
     ended(cache, run).await
+}
+
+/// Waits until no guard of a dead engine holds these attempts; an outcome that is damaged is told by who
+/// takes the job over.
+///
+/// # Errors
+/// As [`settled`].
+pub(crate) async fn over(folders: &[PathBuf]) -> Result<(), Failure> {
+    let alive = remains::settle(folders, PATIENCE).await;
+    for (folder, left) in alive.map_err(|error| unreadable(&error))? {
+        refused(&folder, left)?;
+    }
+    Ok(())
 }
 
 /// Ends what is left of jobs whose guards are dead; those of guards that live are none of them.
@@ -36,22 +46,26 @@ pub async fn settled(cache: &Path, run: LoopId) -> Result<(), Failure> {
 /// As [`settled`].
 pub(crate) async fn ended(cache: &Path, run: LoopId) -> Result<(), Failure> {
     for folder in captures(cache, run)? {
-        match remains::end(&folder)
-            .await
-            .map_err(|error| unreadable(&error))?
-        {
-            Left::Nobody | Left::Guarded => {}
-            Left::Unknown(why) => {
-                // Nothing says that anybody lives, and what they could write to is made anew.
-                tracing::warn!(folder = %folder.display(), why, "who is left of a job is unknown");
-            }
-            Left::Lives { processes, why } => {
-                let pids: Vec<String> = processes.iter().map(|id| id.pid.to_string()).collect();
-                return Err(alive(&folder, &pids.join(","), &why));
-            }
-        }
+        let left = remains::end(&folder).await;
+        refused(&folder, left.map_err(|error| unreadable(&error))?)?;
     }
     Ok(())
+}
+
+/// Refuses to go on while somebody lives.
+fn refused(folder: &Path, left: Left) -> Result<(), Failure> {
+    match left {
+        Left::Nobody | Left::Guarded => Ok(()),
+        Left::Unknown(why) => {
+            // Nothing says that anybody lives, and what they could write to is made anew.
+            tracing::warn!(folder = %folder.display(), why, "who is left of a job is unknown");
+            Ok(())
+        }
+        Left::Lives { processes, why } => {
+            let pids: Vec<String> = processes.iter().map(|id| id.pid.to_string()).collect();
+            Err(alive(folder, &pids.join(","), &why))
+        }
+    }
 }
 
 /// The capture folder of a job or a dispatch, and those of its commands.

@@ -16,7 +16,6 @@ use crate::domain::spent::Spent;
 use crate::engine::{InputKind, State};
 use crate::git::review_tree::release_run;
 use crate::git::store::ReviewStore;
-use crate::process::guard::attach;
 use crate::runtime::clock;
 use crate::runtime::drive::{Observer, take};
 use crate::runtime::remains;
@@ -171,8 +170,5 @@ async fn is_over(job: JobId, run: LoopId, cache: &Path) -> Result<(), Failure> {
         let message = format!("what job {job} left cannot be read: {error}");
         Failure::new(Code::StateUnwritable, message)
     };
-    for folder in remains::of_job(cache, run, job).map_err(failed)? {
-        attach(&folder).await.map_err(failed)?;
-    }
-    Ok(())
+    remains::over(&remains::of_job(cache, run, job).map_err(failed)?).await
 }

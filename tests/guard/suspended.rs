@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use run_loop::domain::job::Ended;
+use run_loop::process::guard::remains::{Left, left, settle};
 use run_loop::process::guard::{Probe, attach, probe};
 
 use crate::bench::Bench;
 use crate::engine::Engine;
-use crate::trace::kill;
+use crate::trace::{Trace, kill, lives};
 
 /// The program is in another session: it is not suspended, its output is drained, its end is
 /// written down; the engine sees all of it when it goes on.
@@ -55,4 +56,28 @@ async fn a_budget_ends_a_job_while_its_engine_is_suspended() {
     assert_eq!(outcome.ended(), Ended::TimedOut);
     kill("-CONT", &engine.pid());
     assert_eq!(engine.saw(&bench), "TimedOut gone: true stdout: ");
+}
+
+/// Issue 4: a job that stops its own guard holds nobody up for ever who goes on after its engine: the guard
+/// is killed, and everything of the job.
+#[tokio::test]
+async fn a_guard_that_is_stopped_is_ended_after_its_engine() {
+    let bench = Bench::new();
+    let trace = Trace::new(bench.path());
+    let ready = bench.point("ready");
+    let body = format!(
+        "{}; kill -STOP $PPID; echo $PPID > ready; while :; do sleep 1000; done",
+        trace.hold()
+    );
+    let engine = Engine::start(&bench, &body);
+    let guard = ready.reached();
+    engine.kill();
+    assert!(lives(&guard));
+    assert_eq!(
+        settle(&[bench.capture()], Duration::ZERO).await.unwrap(),
+        []
+    );
+    assert!(!lives(&guard));
+    assert_eq!(left(&bench.capture()).unwrap(), Left::Nobody);
+    trace.wait_until_nobody_is_left();
 }

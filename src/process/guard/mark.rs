@@ -14,7 +14,7 @@ use rustix::fs::{Stat, fstat};
 use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 
 use crate::lock::{Locked, Sharing};
-use crate::process::guard::files::{CaptureFolder, MARK};
+use crate::process::guard::files::{CaptureFolder, LOCK, MARK};
 use crate::process::guard::lineage::Seen;
 
 /// Above the numbers that scripts use by hand, below the one of bash's own script.
@@ -58,7 +58,14 @@ pub(crate) struct Mark {
 impl Mark {
     /// Finds it; `None` where none was made, and so nothing was started.
     pub(crate) fn find(folder: &CaptureFolder) -> io::Result<Option<Self>> {
-        let Some(file) = folder.read(MARK)? else {
+        Self::at(folder, MARK)
+    }
+    /// The lock of an attempt's guard, which is told by the same means.
+    pub(crate) fn of_guard(folder: &CaptureFolder) -> io::Result<Option<Self>> {
+        Self::at(folder, LOCK)
+    }
+    fn at(folder: &CaptureFolder, name: &str) -> io::Result<Option<Self>> {
+        let Some(file) = folder.read(name)? else {
             return Ok(None);
         };
         let stat = fstat(&file)?;

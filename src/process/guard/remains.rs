@@ -11,14 +11,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::process::{Signal, getpid};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::process::guard::files::CaptureFolder;
 use crate::process::guard::lineage::{Lineage, ProcessId, Root, Seen, everybody};
 use crate::process::guard::mark::Mark;
-use crate::process::guard::probe::{Probe, probe};
+use crate::process::guard::probe::{Probe, attach, probe};
 use crate::process::guard::record::{self, Known, Read, Where};
 
+/// How long the guards of a dead engine are waited for: they give a job 5 s of grace, and try for half a
+/// minute.
+pub const PATIENCE: Duration = Duration::from_mins(1);
 /// How long it is tried.
 const LIMIT: Duration = Duration::from_secs(10);
 /// How many of those that stay are named.
@@ -72,6 +75,72 @@ pub async fn end(capture_folder: &Path) -> io::Result<Left> {
         // One listing can miss a process that moves.
         if empty == 2 || search.is_above_us || Instant::now() >= deadline {
             return search.result(living);
+        }
+        sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Waits until no guard holds any of these attempts, whose engine is dead: each ends its job by itself.
+/// One that does not in time (its own job has stopped it, say) is killed, with all that is proven to be of
+/// the attempt. Who lives on all the same is returned.
+///
+/// # Errors
+/// As [`left`].
+pub async fn settle(
+    capture_folders: &[PathBuf],
+    patience: Duration,
+) -> io::Result<Vec<(PathBuf, Left)>> {
+    let over = async {
+        for folder in capture_folders {
+            // An outcome that is damaged is no guard that lives.
+            drop(attach(folder).await);
+        }
+    };
+    let mut alive = Vec::new();
+    if timeout(patience, over).await.is_ok() {
+        return Ok(alive);
+    }
+    for path in capture_folders {
+        let left = match end(path).await? {
+            Left::Guarded => match end_guard(path).await? {
+                Left::Nobody => end(path).await?,
+                left @ (Left::Guarded | Left::Lives { .. } | Left::Unknown(_)) => left,
+            },
+            left @ (Left::Nobody | Left::Lives { .. } | Left::Unknown(_)) => left,
+        };
+        match left {
+            // A guard that began meanwhile is of a living engine.
+            Left::Nobody | Left::Guarded | Left::Unknown(_) => {}
+            Left::Lives { .. } => alive.push((path.clone(), left)),
+        }
+    }
+    Ok(alive)
+}
+
+/// Kills who is proven to hold the guard's lock of an attempt.
+async fn end_guard(capture_folder: &Path) -> io::Result<Left> {
+    let folder = CaptureFolder::open(capture_folder)?;
+    let Some(lock) = Mark::of_guard(&folder)? else {
+        return Ok(Left::Nobody);
+    };
+    let deadline = Instant::now() + LIMIT;
+    loop {
+        let all = everybody(|_| {})?;
+        let holds = |seen: &&Seen| seen.lives() && lock.is_held_by(seen);
+        let guards: BTreeSet<ProcessId> = all.iter().filter(holds).map(|seen| seen.id).collect();
+        let is_above_us = above_us().iter().any(|id| guards.contains(id));
+        if !is_above_us {
+            let lineage = Lineage::among(Root::Known(guards.clone()), &all);
+            lineage.signal(&[Signal::KILL], |seen| guards.contains(&seen.id));
+        }
+        if !folder.is_locked()? {
+            return Ok(Left::Nobody);
+        }
+        if is_above_us || Instant::now() >= deadline {
+            return Ok(Left::Lives {
+                processes: guards.into_iter().collect(),
+                why: "the guard of the job does not end".to_owned(),
+            });
         }
         sleep(Duration::from_millis(5)).await;
     }
