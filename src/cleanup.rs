@@ -16,7 +16,7 @@
 
 mod folders;
 pub mod item;
-mod known;
+pub(crate) mod known;
 mod processes;
 mod standing;
 mod stores;

@@ -28,6 +28,7 @@ mod diagnostics;
 mod doctor;
 pub mod environment;
 mod explain;
+mod found;
 mod gate;
 pub mod history;
 mod init;

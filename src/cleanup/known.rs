@@ -59,6 +59,13 @@ impl Known {
             .map(|(_, state, _)| state)
     }
 
+    /// The repositories (their common directories) with a run whose id begins so.
+    pub(crate) fn with_run(&self, id: &str) -> Vec<PathBuf> {
+        let has = |runs: &BTreeSet<LoopId>| runs.iter().any(|run| run.to_string().starts_with(id));
+        let states = self.states.iter().filter(|(_, _, runs)| has(runs));
+        states.map(|(place, _, _)| place.clone()).collect()
+    }
+
     /// Runs without any event.
     pub(crate) fn never_began(&self) -> Vec<LoopId> {
         let mut found = Vec::new();

@@ -5,10 +5,10 @@ use std::time::Duration;
 use crate::cli::args::Format;
 use crate::cli::args::control::ControlArgs;
 use crate::cli::environment::Environment;
+use crate::cli::found::Found;
 use crate::cli::history::{History, ReadRun};
-use crate::cli::locate::locate;
 use crate::cli::output;
-use crate::cli::resume::{choose, history, in_a_while, is_over, outside_of_jobs, spec_of};
+use crate::cli::resume::{choose, in_a_while, is_over, outside_of_jobs, spec_of};
 use crate::cli::running::Teller;
 use crate::domain::code::Code;
 use crate::domain::end::End;
@@ -38,9 +38,8 @@ pub(crate) fn run(
     format: Format,
 ) -> Result<Exit, Failure> {
     outside_of_jobs(environment)?;
-    let place = locate(environment, args.repository.worktree.as_deref())?;
-    let state = StateFolder::find(&place.source.common_dir)?;
-    let history = history(state.as_ref(), &place, format);
+    let found = Found::of(environment, args)?;
+    let history = found.history(format);
     let run = choose(&history, args.run.as_deref(), "cancel")?;
     history.name_differences(&spec_of(&history.read(run)?)?);
     let read = in_a_while(cancelled(&history, run, environment))??;

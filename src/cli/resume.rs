@@ -6,8 +6,8 @@ use crate::agent::version::Versions;
 use crate::cli::args::Format;
 use crate::cli::args::control::ResumeArgs;
 use crate::cli::environment::{Environment, JOB_ID};
+use crate::cli::found::Found;
 use crate::cli::history::{History, ReadRun};
-use crate::cli::locate::{Place, locate};
 use crate::cli::unread::Runs;
 use crate::cli::{output, running, sources, templates, validate};
 use crate::config::load::FILE_NAME;
@@ -27,7 +27,7 @@ use crate::process::guard::GuardProgram;
 use crate::report::run::RunReport;
 use crate::runtime::{Rim, clock, remains, restore};
 use crate::store::index::RunRow;
-use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock, StateFolder};
+use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock};
 
 /// Goes on with a run, in its own working tree and with its own control root, wherever the
 /// command was started.
@@ -46,9 +46,8 @@ pub(crate) fn run(
         wait: args.wait_for_limits,
     };
     let args = &args.control;
-    let place = locate(environment, args.repository.worktree.as_deref())?;
-    let state_folder = StateFolder::find(&place.source.common_dir)?;
-    let history = history(state_folder.as_ref(), &place, format);
+    let found = Found::of(environment, args)?;
+    let history = found.history(format);
     let run = choose(&history, args.run.as_deref(), "resume")?;
     let state_folder = history.state()?;
     let read = history.read(run)?;
@@ -58,7 +57,7 @@ pub(crate) fn run(
     }
     history.name_differences(&spec);
     name_parking(&read, allowed.wait);
-    let repository = own_repository(&place.git, &spec)?;
+    let repository = own_repository(&found.git, &spec)?;
     let lock = RunLock::acquire(state_folder, &repository.source_root, run)?;
     // Verified again under the locks: nobody else writes from here on.
     let (journal, entries) = Journal::open(state_folder, run)?;
@@ -70,11 +69,11 @@ pub(crate) fn run(
     in_a_while(remains::settled(&cache, run))??;
     let artifacts = Artifacts::open(state_folder, run)?;
     restore::artifacts(&artifacts, &entries)?;
-    same_rules(&place.git, &repository, &spec, &state)?;
-    let store = ReviewStore::open(&place.git, &repository, &cache)?;
+    same_rules(&found.git, &repository, &spec, &state)?;
+    let store = ReviewStore::open(&found.git, &repository, &cache)?;
     let rim = Rim {
-        trees: ReviewTrees::new(&place.git, &store, &repository, &cache, run),
-        git: place.git.clone(),
+        trees: ReviewTrees::new(&found.git, &store, &repository, &cache, run),
+        git: found.git.clone(),
         repository,
         store,
         artifacts,
@@ -110,21 +109,6 @@ pub(super) fn outside_of_jobs(environment: &Environment) -> Result<(), Failure> 
     let job = job.to_string_lossy();
     let message = format!("this is job {job} of a run; a job drives no loop");
     Err(Failure::new(Code::InsideJob, message).next(["run-loop", "status"]))
-}
-
-/// What runs of the place there are.
-pub(super) fn history<'a>(
-    state: Option<&'a StateFolder>,
-    place: &'a Place,
-    format: Format,
-) -> History<'a> {
-    History {
-        state,
-        source_root: Some(&place.source.source_root),
-        control_root: Some(&place.source.control_root),
-        format,
-        now: clock::now(),
-    }
 }
 
 /// The named run; else the newest of this source that did not end, else the only one of the

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::support::agents::{Point, ScriptedAgent};
 use crate::support::bench::{Bench, Ran};
+use crate::support::crash::Engine;
+use crate::support::repo::Repo;
 
 /// Issue 4.8: `status`, `resume` and `cancel` go by what the run has stored, and name what differs. A
 /// bare repository has no main working tree, so each of its working trees is a control root.
@@ -52,6 +54,42 @@ fn a_run_keeps_its_roots_wherever_a_command_is_started() {
     assert!(!elsewhere.join(".agents").exists());
     assert!(names(run(&elsewhere, &["cancel", &id]).ends(3)));
     run(&here, &["gate", "--base", "main", "--head", "feature"]).ends(0);
+}
+
+/// Issue 4: a run's id is enough, in whatever folder a command is started: outside of any repository, and
+/// in another one.
+#[test]
+fn a_run_goes_on_and_ends_from_any_directory() {
+    let bench = Bench::new();
+    let point = Point::new(&bench.repo.beside("agents"), "ready");
+    let hangs = ScriptedAgent::hangs_at(&point);
+    let turns = [hangs.clone(), ScriptedAgent::passing(), hangs];
+    let agent = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
+    let bench = bench.reviewer("ann", &agent).ready();
+    let killed = || {
+        let engine = Engine::start(&bench);
+        point.reached();
+        engine.kill();
+        let shown = bench.run(&["status", "--format", "json"]);
+        let shown: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+        shown["run"].as_str().unwrap().to_owned()
+    };
+    let nowhere = bench.repo.beside("home");
+    let other = Repo::new();
+    let run = |folder: &Path, args: &[&str]| {
+        Ran::of(&bench.command(args).current_dir(folder).output().unwrap())
+    };
+    let id = killed();
+    for folder in [&nowhere, other.root()] {
+        let unknown = run(folder, &["resume", "ffffffff"]);
+        unknown.ends(2).with("RL0018");
+    }
+    run(&nowhere, &["resume"]).ends(3).with("RL0101");
+    run(other.root(), &["resume", &id]).ends(0);
+    bench.gate().ends(0);
+    let id = killed();
+    run(&nowhere, &["cancel", &id]).ends(0).says("is cancelled");
+    run(&nowhere, &["cancel", &id]).ends(0);
 }
 
 /// T-043: a cache folder that is given by a relative path is none, for nobody: wherever a command is started,

@@ -1,0 +1,98 @@
+//! Where the run lies that is to go on or to end: in the repository of this place, or in any other whose
+//! runs are known here. What the run has stored says where it belongs, so that its id is enough.
+
+use std::path::{Path, PathBuf};
+
+use crate::cleanup::known::Known;
+use crate::cli::args::Format;
+use crate::cli::args::control::ControlArgs;
+use crate::cli::environment::Environment;
+use crate::cli::history::History;
+use crate::cli::locate;
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
+use crate::git::{Git, Repository};
+use crate::runtime::clock;
+use crate::store::StateFolder;
+
+/// A repository's runs, and the place that they are looked at from.
+pub(super) struct Found {
+    pub(super) git: Git,
+    /// The working tree of this place; `None` where the run is of another repository.
+    source: Option<Repository>,
+    state: Option<StateFolder>,
+}
+
+impl Found {
+    /// The runs that the command is about: those of this place, unless the run that is named is not
+    /// among them and another repository has it.
+    ///
+    /// # Errors
+    /// As [`locate::locate`] without an id; else when nobody knows the run, or two repositories do.
+    pub(super) fn of(environment: &Environment, args: &ControlArgs) -> Result<Self, Failure> {
+        let here = Self::here(environment, args.repository.worktree.as_deref());
+        let Some(given) = args.run.as_deref().filter(|given| !given.is_empty()) else {
+            return here;
+        };
+        if let Ok(found) = &here
+            && found.knows(given)?
+        {
+            return here;
+        }
+        let places = elsewhere(environment, given)?;
+        match (&places[..], here) {
+            ([place], _) => Ok(Self {
+                git: locate::git(environment)?,
+                source: None,
+                state: StateFolder::find(place)?,
+            }),
+            ([], Err(failure)) if failure.code == Code::NotARepository => {
+                let message = format!("no repository that is known here has a run {given:?}");
+                Err(Failure::new(Code::UnknownRun, message).next(["run-loop", "--help"]))
+            }
+            ([], here) => here,
+            ([first, ..], _) => {
+                let message = format!(
+                    "the id {given:?} fits runs of {} repositories",
+                    places.len()
+                );
+                let first = first.display().to_string();
+                Err(Failure::new(Code::UnknownRun, message).next(["ls", &first]))
+            }
+        }
+    }
+    fn here(environment: &Environment, worktree: Option<&Path>) -> Result<Self, Failure> {
+        let place = locate::locate(environment, worktree)?;
+        Ok(Self {
+            state: StateFolder::find(&place.source.common_dir)?,
+            git: place.git,
+            source: Some(place.source),
+        })
+    }
+    fn knows(&self, given: &str) -> Result<bool, Failure> {
+        let Some(state) = &self.state else {
+            return Ok(false);
+        };
+        let wanted = given.to_ascii_lowercase();
+        let runs = state.run_ids()?;
+        Ok(runs.iter().any(|run| run.to_string().starts_with(&wanted)))
+    }
+    /// The runs there are.
+    pub(super) fn history(&self, format: Format) -> History<'_> {
+        let source = self.source.as_ref();
+        History {
+            state: self.state.as_ref(),
+            source_root: source.map(|source| source.source_root.as_path()),
+            control_root: source.map(|source| source.control_root.as_path()),
+            format,
+            now: clock::now(),
+        }
+    }
+}
+
+/// The other repositories that have a run of this id.
+fn elsewhere(environment: &Environment, given: &str) -> Result<Vec<PathBuf>, Failure> {
+    // A state that cannot be read has no run that could be driven.
+    let known = Known::find(&environment.cache_root()?, None, &mut Vec::new())?;
+    Ok(known.with_run(&given.to_ascii_lowercase()))
+}
