@@ -251,7 +251,7 @@ on_prompt() {
     refused(&silent, 5, "no report");
 }
 
-/// Row A-023: one that is gone, or that the agent cannot continue, is replaced once, and that is said.
+/// Row A-023, K14: one that is gone, or that the agent cannot continue, is replaced once, and that is said.
 #[test]
 fn a_session_that_does_not_go_on_is_replaced() {
     let folder = tempfile::tempdir().unwrap();

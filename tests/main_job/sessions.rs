@@ -105,7 +105,7 @@ REPORT=$(RECEIPTS='{}' verdict PASS '[]' | json_text); done_at 0.5"#;
     world.refused("claude", 1, "NOT PASS");
 }
 
-/// A program that says it works in another folder has not read what it was asked about.
+/// K16: a program that says it works in another folder has not read what it was asked about.
 #[test]
 fn a_session_of_another_folder_has_no_verdict() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use run_loop::git::{Git, Repository};
 use crate::fixture::{User, commit, same};
 use crate::support::repo::git;
 
-/// A clean working tree goes, from within too (W23); branch, stash, configuration and the user's
+/// A clean working tree goes, from within too (W23); branch (W20), stash, configuration and the user's
 /// other working tree stay byte by byte.
 #[test]
 fn a_clean_working_tree_is_removed_and_nothing_else() {
