@@ -310,7 +310,11 @@ impl Account {
     #[must_use]
     pub fn last_message(&self) -> Option<String> {
         let named = self.named.last().map(|(_, said)| said);
-        let last = self.results.last().or(named).or(self.messages.last());
+        let last = self
+            .results
+            .last()
+            .or(named)
+            .or_else(|| self.messages.last());
         last.filter(|said| !said.trim().is_empty()).cloned()
     }
 
