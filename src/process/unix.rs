@@ -137,13 +137,14 @@ fn sees_no_other() -> rustix::io::Result<()> {
 pub(crate) fn is_run_by_the_kernel(program: &Path) -> bool {
     match (head(program), head(Path::new("/proc/self/exe"))) {
         (Some(program), Some(own)) => {
-            program.starts_with(b"#!") || (program[..8] == own[..8] && program[18..] == own[18..])
+            // What stands between says which system it is for, which the kernel does not ask.
+            program.starts_with(b"#!") || (program[..7] == own[..7] && program[18..] == own[18..])
         }
         (None, _) | (_, None) => false,
     }
 }
 
-/// Magic number, class and order of bytes, and (18, 19) the machine.
+/// Magic number, class, order of bytes and version, and (18, 19) the machine.
 fn head(path: &Path) -> Option<[u8; 20]> {
     let mut head = [0; 20];
     let mut file = fs_err::File::open(path).ok()?.take(20);
@@ -173,6 +174,10 @@ mod tests {
             assert_eq!(is_run_by_the_kernel(&path), expected, "{content}");
         }
         let mut other = fs_err::read("/proc/self/exe").unwrap();
+        // `UNIX - GNU`, as linkers write of a program with indirect functions, or `UNIX - System V`.
+        other[7] ^= 3;
+        fs_err::write(&path, &other).unwrap();
+        assert!(is_run_by_the_kernel(&path), "of the GNU system");
         other[18] ^= 1;
         fs_err::write(&path, other).unwrap();
         assert!(!is_run_by_the_kernel(&path), "of another machine");
