@@ -195,6 +195,9 @@ pub struct Acp {
     /// Whether its sessions cannot be continued, although it says that they can.
     #[serde(default)]
     pub forgets: bool,
+    /// How the last piece begins that it says in a turn that gave up, where it ends that like any other.
+    #[serde(default)]
+    pub gives_up_with: Option<String>,
     /// Seconds in which it must be ready for its prompt; 120 where it is not said.
     #[serde(default)]
     pub ready_within: Option<u64>,

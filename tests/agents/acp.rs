@@ -11,7 +11,14 @@ use run_loop::domain::trouble::Trouble;
 
 use crate::recorded::{profile, recorded};
 
-const ALL: [&str; 4] = ["claude-acp", "codex-acp", "gemini-acp", "opencode-acp"];
+const ALL: [&str; 6] = [
+    "claude-acp",
+    "codex-acp",
+    "gemini-acp",
+    "opencode-acp",
+    "qwen-acp",
+    "copilot-acp",
+];
 
 /// codex-acp ends a turn that met a limit with `end_turn`, and the error as the agent's message; others
 /// answer with an error of JSON-RPC.
@@ -19,7 +26,10 @@ const ALL: [&str; 4] = ["claude-acp", "codex-acp", "gemini-acp", "opencode-acp"]
 fn a_limit_is_one_whatever_the_turn_ended_with() {
     let codex = recorded("codex-acp", "error429");
     assert!(codex.answer().contains("429 Too Many Requests"));
-    for program in ["claude-acp", "codex-acp", "opencode-acp"] {
+    // copilot says nothing else of it at all.
+    let copilot = recorded("copilot-acp", "error429");
+    assert!(copilot.account.is_done() && copilot.answer().contains("429 slow down"));
+    for program in ["claude-acp", "codex-acp", "opencode-acp", "copilot-acp"] {
         let run = recorded(program, "error429");
         assert_eq!(run.trouble(), Some(Trouble::RateLimit), "{program}");
         assert!(run.ended.is_limit(), "{program}");
@@ -66,10 +76,22 @@ fn an_answer_is_what_was_said_last() {
 #[test]
 fn what_is_told_of_a_turn_is_known() {
     for (program, tokens, cost, model) in [
-        ("claude-acp", Some((200, 40)), Some(2400), "claude-opus-5-5"),
-        ("codex-acp", Some((200, 40)), None, "gpt-5.1-codex"),
-        ("gemini-acp", Some((200, 40)), None, "gemini-2.5-pro"),
-        ("opencode-acp", None, Some(1200), "stub/stub-model"),
+        (
+            "claude-acp",
+            Some((200, 40)),
+            Some(2400),
+            Some("claude-opus-5-5"),
+        ),
+        ("codex-acp", Some((200, 40)), None, Some("gpt-5.1-codex")),
+        ("gemini-acp", Some((200, 40)), None, Some("gemini-2.5-pro")),
+        ("opencode-acp", None, Some(1200), Some("stub/stub-model")),
+        (
+            "qwen-acp",
+            Some((200, 40)),
+            None,
+            Some("$runtime|openai|stub-model(openai)"),
+        ),
+        ("copilot-acp", None, None, None),
     ] {
         let spent = recorded(program, "tool").account.spent();
         let told = spent
@@ -78,7 +100,7 @@ fn what_is_told_of_a_turn_is_known() {
         assert_eq!(told, tokens, "{program}");
         // Without tokens a cost is still one: it is more than nothing.
         assert_eq!(spent.cost_micro_usd, cost, "{program}");
-        assert_eq!(spent.model.as_deref(), Some(model), "{program}");
+        assert_eq!(spent.model.as_deref(), model, "{program}");
         assert!(spent.session.is_some(), "{program}");
         assert_eq!(spent.version, profile(program).tested, "{program}");
     }
@@ -196,9 +218,15 @@ fn a_named_message_goes_on_behind_what_comes_between() {
     );
     let warning = chunk(None, "A warning.");
     let tool = r#"{"sessionUpdate":"tool_call_update","status":"completed"}"#;
-    let of_child = r#"{"sessionUpdate":"agent_message_chunk","messageId":"c1","_meta":{"claudeCode":{"parentToolUseId":"t1"}},"content":{"type":"text","text":"Found nothing."}}"#;
+    let by = |meta: &str| {
+        format!(
+            r#"{{"sessionUpdate":"agent_message_chunk","messageId":"c1","_meta":{{{meta}}},"content":{{"type":"text","text":"Found nothing."}}}}"#
+        )
+    };
+    let of_child = &by(r#""claudeCode":{"parentToolUseId":"t1"}"#);
+    let of_qwen = &by(r#""parentToolCallId":"t1","subagentType":"general""#);
     let whole = Some("# Plan, first and second half".to_owned());
-    for between in [tool, &warning, of_child] {
+    for between in [tool, &warning, of_child, of_qwen] {
         assert_eq!(
             turn(&[&first, between, &second]).final_message(),
             whole,
@@ -248,6 +276,51 @@ fn what_was_said_before_the_prompt_is_said_again_is_no_answer() {
             turn(&[&old, asked, &new]).final_message().as_deref(),
             Some("New.")
         );
+    }
+}
+
+/// qwen tells the tokens of each step beside an empty piece, whoever's step it was.
+#[test]
+fn tokens_of_steps_are_summed() {
+    let step = |more: &str| {
+        format!(
+            r#"{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":""}},"_meta":{{"usage":{{"inputTokens":100,"outputTokens":20,"totalTokens":120,"cachedReadTokens":7}},"durationMs":3{more}}}}}"#
+        )
+    };
+    let own = step("");
+    let of_another = step(r#","parentToolCallId":"t1","subagentType":"general""#);
+    let whole = turn(&[&own, &of_another, &chunk(None, "Done."), &own]);
+    let usage = whole.spent().usage.unwrap();
+    assert_eq!(
+        (usage.input, usage.output, usage.cached),
+        (Some(300), Some(60), Some(21))
+    );
+    assert_eq!(whole.final_message().as_deref(), Some("Done."));
+}
+
+/// What copilot says of a turn that gave up comes as a piece of its own, which is the last.
+#[test]
+fn a_turn_that_gave_up_is_told_by_its_last_piece() {
+    let error = chunk(None, "Error: nobody is there");
+    let ended_so = |program: &str, pieces: &[&str]| {
+        let exited = Ended::Exited { code: 0 };
+        let secrets = Secrets::default();
+        outcome::ended(&profile(program), exited, &turn(pieces), "", &secrets)
+    };
+    let said = chunk(None, "I look.");
+    let told = ended_so("copilot-acp", &[&said, &error, &chunk(None, " ")]);
+    let Ended::Failed { message, .. } = told else {
+        panic!("{told:?}");
+    };
+    assert_eq!(message, "Error: nobody is there");
+    let quoted = chunk(None, "It prints Error: nobody is there");
+    for (program, pieces) in [
+        ("copilot-acp", &[&*error, &*said][..]),
+        ("copilot-acp", &[&quoted]),
+        // Nobody knows this of others.
+        ("qwen-acp", &[&error]),
+    ] {
+        assert!(ended_so(program, pieces).is_success(), "{pieces:?}");
     }
 }
 

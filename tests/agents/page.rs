@@ -15,8 +15,8 @@ use crate::recorded::profile;
 const HEAD: &str = "\
 # Agent programs
 
-Generated from `profiles/*.yaml` and from the last run of `.ci/real-agents`, which installs the pinned
-programs and drives them against a scripted model in a network namespace without a way out.
+Generated from `profiles/*.yaml` and from the last runs of `.ci/real-agents` and `.ci/real-agents --more`, which
+install the pinned programs and drive them against a scripted model in a network namespace without a way out.
 
 `run-loop agents` says which of them are on your machine. `--reviewer NAME` or `--reviewer NAME:MODEL`
 is all that a known program needs; an entry in `agents:` with `profile: NAME` sets a model, an effort,
@@ -99,7 +99,9 @@ fn row(page: &mut String, profile: &Profile, last: &Value) {
         Stream::Codex | Stream::Claude | Stream::Gemini | Stream::Aider => ("yes", "no"),
         Stream::Acp if profile.name == "claude-acp" => ("yes", "yes"),
         Stream::Acp if profile.name == "opencode-acp" => ("no", "yes"),
-        Stream::Acp if matches!(&*profile.name, "codex-acp" | "gemini-acp") => ("yes", "no"),
+        Stream::Acp if matches!(&*profile.name, "codex-acp" | "gemini-acp" | "qwen-acp") => {
+            ("yes", "no")
+        }
         Stream::Copilot | Stream::Acp | Stream::Text => ("no", "no"),
     };
     let driven = [

@@ -111,6 +111,7 @@ mod tests {
             writer_mode: None,
             model_option: Some("model".to_owned()),
             forgets: false,
+            gives_up_with: None,
             ready_within: Some(7),
         };
         let ordered = |may_write, model, continues| {

@@ -28,6 +28,8 @@ pub struct Account {
     begun: BTreeSet<String>,
     /// Whether something without a name was said after all that has one.
     after: bool,
+    /// The last piece, as it came: some give up with one of a form of its own.
+    last_piece: String,
     /// Final messages, where the program's end events hold them.
     results: Vec<String>,
     /// Tools that began and did not end.
@@ -66,6 +68,7 @@ impl Account {
             named: Vec::new(),
             begun: BTreeSet::new(),
             after: false,
+            last_piece: String::new(),
             last_name: None,
             results: Vec::new(),
             begun_tools: 0,
@@ -105,15 +108,20 @@ impl Account {
             Event::Piece { of: None, text } => {
                 self.say(&text, true);
                 self.after = true;
+                self.is_last_piece(text);
             }
             Event::Piece {
                 of: Some(name),
                 text,
-            } => self.say_of(name, &text),
+            } => {
+                self.say_of(name, &text);
+                self.is_last_piece(text);
+            }
             Event::Asked => {
                 self.is_past();
                 self.last_name = None;
                 self.begun.clear();
+                self.last_piece.clear();
             }
             Event::Turn => self.ended_well = None,
             Event::ToolStart { by_another, .. } => self.begins_a_tool(by_another),
@@ -284,6 +292,18 @@ impl Account {
     #[must_use]
     pub fn error(&self) -> Option<&Told> {
         self.fatal.as_ref().or(self.last_error.as_ref())
+    }
+
+    /// What was said last, in a piece that begins so.
+    #[must_use]
+    pub fn ends_with_piece(&self, beginning: &str) -> Option<&str> {
+        Some(&*self.last_piece).filter(|piece| piece.starts_with(beginning))
+    }
+
+    fn is_last_piece(&mut self, piece: String) {
+        if !piece.trim().is_empty() {
+            self.last_piece = piece;
+        }
     }
 
     /// The final message: all that was said after the last tool. Of several, all of them: what one of them claims must not vanish.

@@ -121,28 +121,41 @@ fn ended(reason: &str, result: &Value, events: &mut Vec<Event>) {
 /// The tokens of the turn. The protocol's own count is of the turn with one agent, of its last step
 /// with another and of the session by its text: only what an agent tells beside it is believed.
 fn used(result: &Value) -> Option<Usage> {
-    let count = result.pointer("/_meta/quota/token_count")?;
-    let of = |names: [&str; 2]| {
+    result.pointer("/_meta/quota/token_count").map(counted)
+}
+
+/// A count, by the names that agents have for it.
+fn counted(count: &Value) -> Usage {
+    let of = |names: &[&str]| {
         let mut names = names.iter();
         names.find_map(|name| number(count, &format!("/{name}")))
     };
-    Some(Usage {
-        input: of(["inputTokens", "input_tokens"]),
-        output: of(["outputTokens", "output_tokens"]),
-        cached: of(["cachedInputTokens", "cached_input_tokens"]),
-        cache_write: of(["cachedWriteTokens", "cacheWriteInputTokens"]),
-        reasoning: of(["reasoningOutputTokens", "thoughtTokens"]),
-    })
+    Usage {
+        input: of(&["inputTokens", "input_tokens"]),
+        output: of(&["outputTokens", "output_tokens"]),
+        cached: of(&[
+            "cachedInputTokens",
+            "cached_input_tokens",
+            "cachedReadTokens",
+        ]),
+        cache_write: of(&["cachedWriteTokens", "cacheWriteInputTokens"]),
+        reasoning: of(&["reasoningOutputTokens", "thoughtTokens"]),
+    }
 }
 
 fn happened(update: &Value, events: &mut Vec<Event>) {
     match text_or_empty(update, "/sessionUpdate").as_str() {
         // An old turn that is told again, perhaps while the new one runs.
         "user_message_chunk" => events.push(Event::Asked),
-        // Its message is no answer of this one's.
-        "agent_message_chunk" if is_of_another(update) => {}
         "agent_message_chunk" => {
-            if let Some(said) = text(update, "/content/text") {
+            // qwen tells the tokens of each step, those of agents that it asked among them.
+            if let Some(count) = update.pointer("/_meta/usage") {
+                let usage = counted(count);
+                events.push(Event::Used { usage, more: true });
+            }
+            // The message of another is no answer of this one's.
+            let said = text(update, "/content/text").filter(|_| !is_of_another(update));
+            if let Some(said) = said {
                 events.push(Event::Piece {
                     of: text(update, "/messageId"),
                     text: said,
@@ -179,8 +192,9 @@ fn happened(update: &Value, events: &mut Vec<Event>) {
 
 /// Whether an agent says or does it that the agent asked.
 fn is_of_another(update: &Value) -> bool {
-    let parent = update.pointer("/_meta/claudeCode/parentToolUseId");
-    parent.is_some_and(|parent| !parent.is_null())
+    let told = |place| update.pointer(place).is_some_and(|asked| !asked.is_null());
+    // As claude-agent-acp says it, and as qwen does.
+    told("/_meta/claudeCode/parentToolUseId") || told("/_meta/parentToolCallId")
 }
 
 /// What codex-acp tells beside the protocol: a turn that gave up ends as if it were done, with the

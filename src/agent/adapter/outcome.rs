@@ -20,8 +20,13 @@ pub fn ended(
     stderr: &str,
     secrets: &Secrets,
 ) -> Ended {
+    // It says that all is well, and in its last words that it is not.
+    let words = profile.acp.gives_up_with.as_deref();
+    let gave_up = words.and_then(|words| account.ends_with_piece(words));
     let code = match exited {
-        Ended::Exited { code: 0 } if account.is_done() => return Ended::Exited { code: 0 },
+        Ended::Exited { code: 0 } if account.is_done() && gave_up.is_none() => {
+            return Ended::Exited { code: 0 };
+        }
         Ended::Exited { code } => code,
         other @ (Ended::Signalled { .. }
         | Ended::TimedOut
@@ -32,7 +37,8 @@ pub fn ended(
         | Ended::Failed { .. }) => return other,
     };
     let told = account.error();
-    let words = told.map(|told| told.message.clone()).unwrap_or_default();
+    let words = told.map(|told| &*told.message).or(gave_up);
+    let words = words.unwrap_or_default().to_owned();
     let words = if words.trim().is_empty() {
         last_line(stderr).to_owned()
     } else {
