@@ -16,7 +16,7 @@ fn is_ended_with_its_tool(program: Program) {
         // Some ask again while the tool runs on.
         {"hang": "events", "text": "I wait for it."},
     ]);
-    let Some(trial) = Trial::new(bench, &replies) else {
+    let Some(trial) = Trial::new(program, bench, &replies) else {
         return;
     };
     let line = [
@@ -45,7 +45,7 @@ fn fails_as_a_creator(program: Program) {
         program.writing("{tree}/first.txt"),
         {"error": 400, "message": "the request is malformed"},
     ]);
-    let Some(trial) = Trial::new(bench, &replies) else {
+    let Some(trial) = Trial::new(program, bench, &replies) else {
         return;
     };
     let line = [

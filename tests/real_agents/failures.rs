@@ -2,20 +2,21 @@
 
 use serde_json::{Value, json};
 
-use crate::program::{Program, Trial, each};
+use crate::program::{Kind, Program, Trial, each};
 use crate::support::bench::Bench;
 
-/// A budget that ends the programs that try again for minutes; opencode alone needs that long to start
-/// on a busy machine.
+/// A budget that ends the programs that try again for minutes; some need that long to start on a busy
+/// machine.
 fn seconds(program: Program) -> u32 {
-    match program {
-        Program::Claude | Program::Codex | Program::Gemini | Program::GeminiAcp => 12,
-        Program::Opencode | Program::OpencodeAcp => 40,
+    match program.kind() {
+        Kind::Claude if program == Program::ClaudeAcp => 40,
+        Kind::Claude | Kind::Codex | Kind::Gemini => 12,
+        Kind::Opencode | Kind::Qwen | Kind::Copilot => 40,
     }
 }
 
 fn fails(program: Program, reply: &Value) -> Option<(Trial, String)> {
-    let trial = Trial::new(Bench::new().ready(), &json!([reply]))?;
+    let trial = Trial::new(program, Bench::new().ready(), &json!([reply]))?;
     let ran = trial.review(program, seconds(program));
     ran.ends(5).with("RL0301");
     assert_eq!(trial.bench.promoted(), Vec::<String>::new());
@@ -28,13 +29,11 @@ fn a_wrong_key(program: Program) {
         return;
     };
     // claude tries a refused key again for minutes: our clock ends it.
-    let wanted = match program {
-        Program::Claude => "budget",
-        Program::Codex
-        | Program::Gemini
-        | Program::Opencode
-        | Program::GeminiAcp
-        | Program::OpencodeAcp => "no valid key or login",
+    let wanted = match program.kind() {
+        Kind::Claude => "budget",
+        Kind::Codex | Kind::Gemini | Kind::Opencode | Kind::Qwen | Kind::Copilot => {
+            "no valid key or login"
+        }
     };
     assert!(said.contains(wanted), "{said}");
 }
@@ -42,7 +41,7 @@ fn a_wrong_key(program: Program) {
 fn too_many_requests(program: Program) {
     let headers = json!({"retry-after": "1"});
     let reply = json!({"error": 429, "message": "slow down", "headers": headers});
-    let Some(trial) = Trial::new(Bench::new().ready(), &json!([reply])) else {
+    let Some(trial) = Trial::new(program, Bench::new().ready(), &json!([reply])) else {
         return;
     };
     let ran = trial.review(program, seconds(program));

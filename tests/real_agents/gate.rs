@@ -10,6 +10,7 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// How the script ended with this output of the tests, and what it said.
 struct Ended {
     code: Option<i32>,
+    printed: String,
     said: String,
 }
 
@@ -34,8 +35,13 @@ fn few() -> Vec<String> {
     cases.flat_map(named).collect()
 }
 
-/// Runs the script where `cargo test` does this with the folder of the run, `$RUN`.
+/// Runs the script with `--few` where `cargo test` does this with the folder of the run, `$RUN`.
 fn gate(tests: &str) -> Ended {
+    run(&["--few"], tests)
+}
+
+/// The same with any arguments.
+fn run(line: &[&str], tests: &str) -> Ended {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     for name in [".ci", "bin", "tests/real_agents"] {
@@ -60,10 +66,13 @@ fn gate(tests: &str) -> Ended {
     );
     program("mount", ":");
     let script = executable(&root.join(".ci"), "real-agents", &script());
-    std::fs::write(root.join("tests/real_agents/package.json"), "{}").unwrap();
+    for list in ["package", "more"] {
+        let list = format!("tests/real_agents/{list}.json");
+        std::fs::write(root.join(&list), &list).unwrap();
+    }
     let path = std::env::var("PATH").unwrap();
     let output = Command::new(script)
-        .arg("--few")
+        .args(line)
         .env_clear()
         .env("PATH", format!("{}:{path}", root.join("bin").display()))
         .env("RUN_LOOP_REAL_AGENTS", root.join("agents"))
@@ -71,6 +80,7 @@ fn gate(tests: &str) -> Ended {
         .unwrap();
     Ended {
         code: output.status.code(),
+        printed: String::from_utf8(output.stdout).unwrap(),
         said: String::from_utf8(output.stderr).unwrap(),
     }
 }
@@ -146,4 +156,29 @@ fn slowness_is_no_excuse_for_anything_else() {
         let is_told = ended.said.contains("WERE NOT RUN");
         assert_eq!(is_told, code == 0, "{tests}: {}", ended.said);
     }
+}
+
+/// The second list is installed and driven with `--more` alone, and what is asked for is driven.
+#[test]
+fn each_list_has_its_own_tests() {
+    let tests = "echo \"from $(cat \"$RUN_LOOP_REAL_AGENTS/installed.json\"): $*\"\n\
+                 echo 'test a::passes::more::qwen ... ok'\n\
+                 echo '{}' > \"$RUN/passed\"";
+    for (line, list, asked) in [
+        (&[][..], "package", "--skip ::more::"),
+        (&["passes"], "package", "passes --skip ::more::"),
+        (&["--more"], "more", "::more::"),
+        (&["--more", "passes"], "more", "passes"),
+    ] {
+        let ended = run(line, tests);
+        assert_eq!(ended.code, Some(0), "{line:?}: {}", ended.said);
+        let from = format!("from tests/real_agents/{list}.json: ");
+        let called = ended.printed.lines().find(|line| line.starts_with(&from));
+        let arguments = called.and_then(|line| line.split_once("--test-threads="));
+        let arguments = arguments.and_then(|(_, rest)| rest.split_once(' '));
+        assert_eq!(arguments.unwrap().1, asked, "{line:?}");
+    }
+    // Others that passed are no excuse.
+    let ended = run(&["--more"], &tests.replace("::more::", "::less::"));
+    assert!(ended.code == Some(1) && ended.said.contains("::more::"));
 }

@@ -21,7 +21,7 @@ fn plans_and_refines(program: Program) {
         {"text": PLAN},
         {"text": REFINED},
     ]);
-    let Some(trial) = Trial::new(bench, &replies) else {
+    let Some(trial) = Trial::new(program, bench, &replies) else {
         return;
     };
     let line = [

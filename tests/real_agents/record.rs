@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::program::Program;
+use crate::program::{List, Program};
 use crate::support::agents::ScriptedAgent;
 use crate::support::bench::{Bench, Ran};
 
@@ -101,35 +101,72 @@ pub(crate) fn tell_wrong() {
     add("wrong", thread.name().unwrap_or_default());
 }
 
-/// The whole of a real run stands in `last-run.json`. After a change that is meant, or another version:
-/// `RUN_LOOP_BLESS=1 .ci/real-agents`, and then the page of `tests/agents.rs`.
-#[test]
-fn the_last_run_is_written_down() {
-    let folder = folder().filter(|folder| folder.join("whole").exists());
-    let Some(folder) = folder else {
-        return;
-    };
+/// What the record says after the whole run of a list: its programs anew, and those of the other lists as
+/// they were told before.
+fn told(before: &Value, of: List, passed: &str) -> Value {
     let mut programs: BTreeMap<String, (Value, BTreeSet<String>)> = BTreeMap::new();
-    for line in std::fs::read_to_string(folder.join("passed"))
-        .unwrap()
-        .lines()
-    {
+    for line in passed.lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         let text = |key: &str| line[key].as_str().unwrap().to_owned();
         let program = programs.entry(text("profile")).or_default();
         program.0 = line["version"].clone();
         program.1.insert(text("case"));
     }
-    let told: BTreeMap<_, _> = programs
+    let anew = programs
         .into_iter()
-        .map(|(profile, (version, cases))| (profile, json!({"version": version, "cases": cases})))
-        .collect();
-    let told = serde_json::to_string_pretty(&json!({"programs": told})).unwrap() + "\n";
+        .map(|(profile, (version, cases))| (profile, json!({"version": version, "cases": cases})));
+    let others = List::ALL.into_iter().filter(|list| *list != of);
+    let kept = others.flat_map(List::programs).filter_map(|program| {
+        let told = before["programs"].get(program.profile())?;
+        Some((program.profile().to_owned(), told.clone()))
+    });
+    let all: BTreeMap<String, Value> = kept.chain(anew).collect();
+    json!({"programs": all})
+}
+
+/// The whole of a real run stands in `last-run.json`. After a change that is meant, or another version:
+/// `RUN_LOOP_BLESS=1 .ci/real-agents`, or with `--more`, and then the page of `tests/agents.rs`.
+#[test]
+fn the_last_run_is_written_down() {
+    let folder = folder().filter(|folder| folder.join("whole").exists());
+    let Some(folder) = folder else {
+        return;
+    };
+    let list = List::ALL.into_iter().find(|list| list.is_installed());
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real_agents/last-run.json");
+    let before = std::fs::read_to_string(&path).unwrap();
+    let passed = std::fs::read_to_string(folder.join("passed")).unwrap();
+    let now = told(
+        &serde_json::from_str(&before).unwrap(),
+        list.unwrap(),
+        &passed,
+    );
+    let now = serde_json::to_string_pretty(&now).unwrap() + "\n";
     if std::env::var_os("RUN_LOOP_BLESS").is_some() {
-        std::fs::write(&path, &told).unwrap();
+        std::fs::write(&path, &now).unwrap();
     }
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), told);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), now);
+}
+
+/// Who runs one list says nothing of the programs of another.
+#[test]
+fn a_run_of_one_list_tells_of_its_programs_alone() {
+    let of = |cases: &[&str]| json!({"version": "1", "cases": cases});
+    let before = json!({"programs": {
+        "codex": of(&["passes", "refuses"]), "gemini": of(&["passes"]),
+        "qwen": of(&["passes"]), "copilot-acp": of(&["refuses"]), "of-no-list": of(&["passes"]),
+    }});
+    let passed =
+        |profile: &str| json!({"profile": profile, "version": "2", "case": "a re ask"}).to_string();
+    let anew = json!({"version": "2", "cases": ["a re ask"]});
+    let usual = json!({"programs": {
+        "codex": anew, "qwen": of(&["passes"]), "copilot-acp": of(&["refuses"]),
+    }});
+    assert_eq!(told(&before, List::Usual, &passed("codex")), usual);
+    let more = json!({"programs": {
+        "codex": of(&["passes", "refuses"]), "gemini": of(&["passes"]), "qwen": anew,
+    }});
+    assert_eq!(told(&before, List::More, &passed("qwen")), more);
 }
 
 /// Only what a budget ended was slow, and what else went wrong was not.

@@ -5,21 +5,21 @@ use std::os::unix::fs::DirBuilderExt as _;
 use run_loop::process::confine::landlock_version;
 use serde_json::json;
 
-use crate::program::{Program, Trial, each};
+use crate::program::{Kind, Program, Trial, each};
 use crate::support::bench::Bench;
 use crate::support::skipped;
 
 fn passes(program: Program) {
     let bench = Bench::new().ready();
-    let Some(trial) = Trial::new(bench, &json!([{"report": "PASS"}])) else {
+    let Some(trial) = Trial::new(program, bench, &json!([{"report": "PASS"}])) else {
         return;
     };
     trial.review(program, 90).ends(0);
-    let sidecar = trial.bench.sidecar(program.slot());
+    let sidecar = trial.bench.sidecar(&program.slot());
     assert_eq!(sidecar["verdict"], "PASS");
     assert_eq!(sidecar["agent"]["version"], program.version());
     let confined = match landlock_version() {
-        Some(_) if program != Program::Codex => "landlock",
+        Some(_) if program.kind() != Kind::Codex => "landlock",
         Some(_) | None => "none",
     };
     assert_eq!(sidecar["confinement"], confined);
@@ -30,7 +30,7 @@ fn passes(program: Program) {
 
 fn refuses(program: Program) {
     let bench = Bench::new().ready();
-    let Some(trial) = Trial::new(bench, &json!([{"report": "NOT PASS"}])) else {
+    let Some(trial) = Trial::new(program, bench, &json!([{"report": "NOT PASS"}])) else {
         return;
     };
     trial.review(program, 90).ends(1).with("RL0");
@@ -45,7 +45,7 @@ fn takes_a_large_prompt(program: Program) {
         .repo
         .write("src/large.rs", line.repeat(310_000 / line.len()));
     bench.repo.commit("large");
-    let Some(trial) = Trial::new(bench, &json!([{"report": "PASS"}])) else {
+    let Some(trial) = Trial::new(program, bench, &json!([{"report": "PASS"}])) else {
         return;
     };
     trial.review(program, 120).ends(0);
@@ -69,7 +69,7 @@ fn may_not_write(program: Program) {
         program.writing("{tree}/written.txt"),
         json!({"report": "PASS"}),
     ];
-    let Some(trial) = Trial::new(bench, &json!(replies)) else {
+    let Some(trial) = Trial::new(program, bench, &json!(replies)) else {
         return;
     };
     let ran = trial.review(program, 120);
@@ -90,7 +90,7 @@ const SECRET: &str = "what-another-job-was-told";
 /// A model that tells its program to read what another job was given does not get it; what it is to
 /// review it gets.
 fn reads_no_other_job(program: Program) {
-    if program == Program::Codex {
+    if program.kind() == Kind::Codex {
         // Its own sandbox lets its commands read everything, and does not start in ours.
         return;
     }
@@ -107,7 +107,7 @@ fn reads_no_other_job(program: Program) {
         program.reading("{tree}/src/lib.rs"),
         json!({"report": "PASS"}),
     ];
-    let Some(trial) = Trial::new(bench, &json!(replies)) else {
+    let Some(trial) = Trial::new(program, bench, &json!(replies)) else {
         return;
     };
     trial.review(program, 90).ends(0);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::program::{Program, Trial, each};
+use crate::program::{Kind, Program, Trial, each};
 use crate::scripted;
 use crate::structured;
 use crate::support::bench::Bench;
@@ -28,7 +28,7 @@ fn a_re_ask(program: Program) {
         program.writing("{tree}/written.txt"),
         {"report": "PASS"},
     ]);
-    let Some(trial) = Trial::new(bench, &replies) else {
+    let Some(trial) = Trial::new(program, bench, &replies) else {
         return;
     };
     trial.review(program, 90).ends(0);
@@ -40,7 +40,7 @@ fn a_re_ask(program: Program) {
     );
     let jobs = jobs(&trial);
     assert_eq!(jobs.len(), 2);
-    let goes_on = program != Program::GeminiAcp;
+    let goes_on = program.remembers();
     assert_eq!(
         jobs[0]["session"] == jobs[1]["session"],
         goes_on,
@@ -49,13 +49,15 @@ fn a_re_ask(program: Program) {
     assert_eq!(trial.model.requests_with(WORD) > 0, goes_on);
     // One model turn, and three; opencode tells those of the last one alone, which are none then.
     let tokens = |job: &Value| job["usage"]["input"].as_u64();
-    let told = match program {
-        Program::OpencodeAcp => (None, None),
-        Program::Codex
-        | Program::Claude
-        | Program::Gemini
-        | Program::Opencode
-        | Program::GeminiAcp => (Some(100), Some(300)),
+    let tells = match program.kind() {
+        Kind::Opencode => program == Program::Opencode,
+        Kind::Copilot => false,
+        Kind::Codex | Kind::Claude | Kind::Gemini | Kind::Qwen => true,
+    };
+    let told = if tells {
+        (Some(100), Some(300))
+    } else {
+        (None, None)
     };
     assert_eq!((tokens(&jobs[0]), tokens(&jobs[1])), told);
     if let (Some(one), Some(three)) = (jobs[0]["cost_usd"].as_f64(), jobs[1]["cost_usd"].as_f64()) {
@@ -72,7 +74,7 @@ fn corrected(program: Program, bench: Bench) -> Option<(Trial, [&'static str; 5]
         program.writing("{tree}/second.txt"),
         {"answers": "fixed"},
     ]);
-    let trial = Trial::new(bench, &replies)?;
+    let trial = Trial::new(program, bench, &replies)?;
     let (creator, reviewer) = (program.agent(), "bob");
     let line = [
         "--creator",
@@ -94,7 +96,7 @@ fn a_correction(program: Program) {
     let of = |role: &str| jobs.iter().find(|job| job["role"] == role).unwrap();
     assert!(of("implement")["session"].is_string());
     // What one does not remember it is told anew.
-    let goes_on = program != Program::GeminiAcp;
+    let goes_on = program.remembers();
     assert_eq!(
         of("implement")["session"] == of("correct")["session"],
         goes_on,
@@ -116,12 +118,13 @@ fn a_correction(program: Program) {
 }
 
 fn a_session_that_is_gone(program: Program) {
-    if program == Program::GeminiAcp {
+    if !program.remembers() {
         // None of its sessions is ever continued.
         return;
     }
     let forget = "rm -rf \"$HOME\"/.codex/sessions \"$HOME\"/.claude/projects \
-                  \"$HOME\"/.gemini/tmp \"$HOME\"/.local/share/opencode";
+                  \"$HOME\"/.gemini/tmp \"$HOME\"/.local/share/opencode \
+                  \"$HOME\"/.qwen/projects \"$HOME\"/.copilot/session-state";
     let bench = scripted::reviewer_after(Bench::new(), "second.txt", forget).ready();
     let Some((trial, line)) = corrected(program, bench) else {
         return;
@@ -138,7 +141,11 @@ fn a_session_that_is_gone(program: Program) {
 /// A delegated job is asked something more, after its run is over.
 fn something_more(program: Program) {
     let bench = structured::with_agents(Bench::new(), program);
-    let Some(trial) = Trial::new(bench, &json!([{"text": WORD}, {"text": "And more."}])) else {
+    let Some(trial) = Trial::new(
+        program,
+        bench,
+        &json!([{"text": WORD}, {"text": "And more."}]),
+    ) else {
         return;
     };
     let prompt = trial.bench.repo.beside("prompt.md");
@@ -159,7 +166,7 @@ fn something_more(program: Program) {
     let job = first.ends(0).stdout.split_whitespace().nth(1).unwrap();
     let asked = trial.model.requests_with(WORD);
     let second = submit(&["--continue", job]);
-    if program == Program::GeminiAcp {
+    if !program.remembers() {
         second.ends(3).says("cannot be continued");
         return;
     }

@@ -31,7 +31,7 @@ fn whole_loop(planner: Program, creator: Program, reviewer: Program) {
             {"report": "PASS"},
         ],
     });
-    let Some(trial) = Trial::new(Bench::new().ready(), &replies) else {
+    let Some(trial) = Trial::new(planner, Bench::new().ready(), &replies) else {
         return;
     };
     let line = [
@@ -46,7 +46,7 @@ fn whole_loop(planner: Program, creator: Program, reviewer: Program) {
     ];
     let ran = trial.run(90, &line);
     ran.ends(0);
-    let sidecar = trial.bench.sidecar(reviewer.slot());
+    let sidecar = trial.bench.sidecar(&reviewer.slot());
     assert_eq!(
         (&sidecar["verdict"], &sidecar["round"]),
         (&json!("PASS"), &json!(2))
