@@ -61,7 +61,9 @@ fn a_re_ask(program: Program) {
     };
     assert_eq!((tokens(&jobs[0]), tokens(&jobs[1])), told);
     if let (Some(one), Some(three)) = (jobs[0]["cost_usd"].as_f64(), jobs[1]["cost_usd"].as_f64()) {
-        assert!((three - 3.0 * one).abs() < 1e-5, "{jobs:?}");
+        // There each job has a title made, which costs, too.
+        let titled = program == Program::ClaudeAcp;
+        assert!(titled || (three - 3.0 * one).abs() < 1e-5, "{jobs:?}");
     }
 }
 
