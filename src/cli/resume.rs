@@ -130,10 +130,11 @@ pub(super) fn choose(
     let is_open = |row: &&RunRow| row.state != RunState::Ended;
     let open: Vec<&RunRow> = runs.read.iter().filter(is_open).collect();
     let newest = open.iter().rev().find(|row| row.source_root == here);
-    let chosen = newest.or(match &open[..] {
+    let only = match &open[..] {
         [only] if only.state == RunState::Interrupted => Some(only),
         _ => None,
-    });
+    };
+    let chosen = newest.or(only);
     let Some(row) = chosen else {
         return history.choose(None);
     };

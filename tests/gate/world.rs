@@ -1,7 +1,7 @@
 //! A repository with a reviewed branch, its journals, and rounds made by hand.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use run_loop::domain::code::Code;

@@ -61,7 +61,9 @@ fn a_damaged_run_was_written_to_last_when_its_files_say() {
     };
     let written = |place: &Place| {
         let damaged = attestations(&place.state).unwrap().damaged;
-        damaged[0].written_at.map(|at| at.as_millis())
+        damaged[0]
+            .written_at
+            .map(run_loop::domain::time::Timestamp::as_millis)
     };
     let bad = place.run(1, &approved(1, source, 'd'));
     let old = changed(&place.database(bad));

@@ -108,8 +108,8 @@ pub(super) fn not_passed(state: &State, run: &RunSpec, round: &ClosedRound) -> F
             .filter_map(|slot| state.unconfirmed(slot));
         let unsaid: Vec<String> = unsaid.map(|finding| finding.id.to_string()).collect();
         if !unsaid.is_empty() {
-            let unsaid = unsaid.join(", ");
-            message.push_str(&format!("; it is not said whether {unsaid} is mended"));
+            let unsaid = format!("; it is not said whether {} is mended", unsaid.join(", "));
+            message.push_str(&unsaid);
         }
         return Failure::new(Code::NotPassUnexplained, message).next(show);
     }

@@ -1,5 +1,6 @@
 //! Publishing the evidence of the approved identity, under a permit.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::domain::code::Code;
@@ -68,7 +69,6 @@ fn approved(rim: &Rim, state: &State, round: RoundNumber) -> Result<ApprovedRoun
             jobs: ended(jobs).ok_or_else(lacking)?,
         })
     });
-    let ruling = [Role::Readjudicate, Role::Arbitrate];
     let earlier = state
         .rounds
         .iter()
@@ -77,8 +77,6 @@ fn approved(rim: &Rim, state: &State, round: RoundNumber) -> Result<ApprovedRoun
         .rounds
         .iter()
         .filter_map(|closed| Some((closed.number, closed.plan?)));
-    let void = state.rounds.iter();
-    let void = void.filter(|closed| matches!(closed.result, RoundResult::Stale { .. }));
     let spec = run_of(state)?.clone();
     let plan = plan::text(rim, state)?.map(|text| {
         let sha256 = Digest::of(text.as_bytes());
@@ -109,11 +107,21 @@ fn approved(rim: &Rim, state: &State, round: RoundNumber) -> Result<ApprovedRoun
         ledger: state.findings.clone(),
         reviews: ended(of_roles(state, &[Role::Review])).ok_or_else(lacking)?,
         rounds: earlier.chain([(round, pin.clone())]).collect(),
-        void: void.map(|closed| closed.number).collect(),
+        void: void(state),
         plans: plans.chain(state.plan.map(|plan| (round, plan))).collect(),
-        rulings: ended(of_roles(state, &ruling)).ok_or_else(lacking)?,
+        rulings: ended(of_roles(state, &RULING)).ok_or_else(lacking)?,
         plan,
     })
+}
+
+/// Who rules on findings.
+const RULING: [Role; 2] = [Role::Readjudicate, Role::Arbitrate];
+
+/// The rounds in which the content moved.
+fn void(state: &State) -> BTreeSet<RoundNumber> {
+    let stale = |result: &RoundResult| matches!(result, RoundResult::Stale { .. });
+    let rounds = state.rounds.iter().filter(|closed| stale(&closed.result));
+    rounds.map(|closed| closed.number).collect()
 }
 
 /// The run's jobs of these roles, in the order of their dispatch.

@@ -222,13 +222,7 @@ impl Model<'_> {
                 plans,
             });
         }
-        let claims = blocks
-            || placed
-            || keeps
-            || matches!(
-                answer,
-                Answer::NotPassUnexplained | Answer::NotPassStillOpen | Answer::InvalidNotPass
-            );
+        let claims = blocks || placed || keeps || names_nothing(answer);
         let claim = claims.then(|| {
             let whole = matches!(answer, Answer::NotPass | Answer::NotPassStillOpen);
             let covered = whole || placed;
@@ -236,11 +230,7 @@ impl Model<'_> {
                 content,
                 slot,
                 covered,
-                kept_alone: keeps
-                    && matches!(
-                        answer,
-                        Answer::PassButOpen | Answer::NotPassStillOpen | Answer::InvalidButOpen
-                    ),
+                kept_alone: keeps && !placed,
                 open,
                 mends_all: answer == Answer::NotPassNew,
             });
@@ -293,5 +283,13 @@ fn reads_all(answer: Answer) -> bool {
             | Answer::NotPassUnexplained
             | Answer::NotPassStillOpen
             | Answer::NotPassLow
+    )
+}
+
+/// Whether an answer is a NOT PASS that finds nothing itself.
+fn names_nothing(answer: Answer) -> bool {
+    matches!(
+        answer,
+        Answer::NotPassUnexplained | Answer::NotPassStillOpen | Answer::InvalidNotPass
     )
 }
