@@ -75,9 +75,9 @@ fn a_confined_reviewer_reads_no_environment_of_others() {
     let bench = Bench::new();
     let agent = prober_and(
         &bench,
-        r#"others() { cat /proc/[0-9]*/environ 2> /dev/null | tr '\0' '\n' | grep -aq '^CANARY='; }
+        r"others() { cat /proc/[0-9]*/environ 2> /dev/null | tr '\0' '\n' | grep -aq '^CANARY='; }
 must read-its-own sh -c 'cat /proc/self/environ | grep -aq RUN_LOOP_JOB_ID'
-may_not read-others others"#,
+may_not read-others others",
     );
     let bench = bench.reviewer_with("ann", &agent, "confine: true").ready();
     let mut sleeps = Command::new("sleep");
