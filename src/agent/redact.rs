@@ -121,6 +121,14 @@ impl Secrets {
         bytes
     }
 
+    /// Whether nothing is to be taken out of such a part.
+    pub(crate) fn is_clean(&self, part: &[u8], begins: bool, ends: bool) -> bool {
+        let cut = position(part, CUT).is_some();
+        let is_edged =
+            (begins && self.left_of_one(part).is_some()) || (ends && self.begun(part).is_some());
+        !cut && !is_edged && self.found_in(part).is_empty()
+    }
+
     /// How much of a value a text begins with that lacks the value's beginning.
     fn left_of_one(&self, text: &[u8]) -> Option<usize> {
         let left = |value: &Vec<u8>| {

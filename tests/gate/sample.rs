@@ -29,7 +29,7 @@ pub(crate) fn reader(name: &str) -> Slot {
         agent: Agent {
             name: format!("{name}-bot"),
             kind: AgentKind::Command(CommandAgent {
-                program: format!("/opt/{CANARY}/bot"),
+                program: format!("/opt/{CANARY}/{name}"),
                 args: vec![format!("--token={CANARY}")],
                 prompt: PromptChannel::Stdin,
                 report: ReportChannel::Stdout,

@@ -52,25 +52,43 @@ impl Secrets {
             return Err(io::Error::other("it is no file"));
         }
         let bytes = fs_err::read(path)?;
-        let part = |part: &[u8], begins, ends| {
+        // Both while it is known where the mark stands: what is taken out moves it.
+        let part = |part, begins, ends| {
             let ends = ends || file.broken.is_some();
-            // Both while it is known where the mark stands: what is taken out moves it.
-            let clean = self.without_pieces(stream, part, begins, ends);
-            let clean = clean.unwrap_or_else(|| part.to_vec());
-            self.taken_out_of_part(clean, begins, ends)
+            self.other_part(stream, part, begins, ends)
         };
         let clean = match file.mark(bytes.len()) {
-            Some(mark) => [
-                part(&bytes[..mark.start], false, true),
-                bytes[mark.clone()].to_vec(),
-                part(&bytes[mark.end..], true, false),
-            ]
-            .concat(),
-            None => part(&bytes, false, false),
+            Some(mark) => {
+                let (first, last) = (&bytes[..mark.start], &bytes[mark.end..]);
+                let cleaned = (part(first, false, true), part(last, true, false));
+                if cleaned == (None, None) {
+                    return Ok(());
+                }
+                let first = cleaned.0.as_deref().unwrap_or(first);
+                let last = cleaned.1.as_deref().unwrap_or(last);
+                [first, &bytes[mark], last].concat()
+            }
+            None => match part(&bytes, false, false) {
+                Some(clean) => clean,
+                None => return Ok(()),
+            },
         };
         if clean == bytes {
             return Ok(());
         }
         fs_err::write(path, clean)
+    }
+
+    /// A part of an output without the values; `None` where it holds none, as nearly every one: many
+    /// large ones are looked at, and none of those is held twice.
+    fn other_part(&self, stream: Stream, part: &[u8], begins: bool, ends: bool) -> Option<Vec<u8>> {
+        // A plain text is said in one.
+        let pieces = (stream != Stream::Text).then_some(stream);
+        let said_in_pieces = pieces.and_then(|it| self.without_pieces(it, part, begins, ends));
+        if said_in_pieces.is_none() && self.is_clean(part, begins, ends) {
+            return None;
+        }
+        let clean = said_in_pieces.unwrap_or_else(|| part.to_vec());
+        Some(self.taken_out_of_part(clean, begins, ends))
     }
 }
