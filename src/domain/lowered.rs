@@ -93,6 +93,14 @@ pub fn is_taken_back(finding: FindingId, said: &Review) -> bool {
         })
 }
 
+/// Whether a review says of a finding, in so many words, that it does not hold any more.
+#[must_use]
+pub fn says_mended(finding: FindingId, said: &Review) -> bool {
+    let words = said.prior.iter().filter(|prior| prior.finding == finding);
+    let mut words = words.peekable();
+    words.peek().is_some() && words.all(|prior| !prior.disposition.holds())
+}
+
 impl Known<'_> {
     /// Why a claim of a valid report does not block, if it does not.
     #[must_use]
@@ -158,23 +166,9 @@ impl Known<'_> {
     /// Whether the report says of all that its slot wanted before that it is done: else its NOT PASS
     /// may rest on that, in other words and at another line.
     fn rests_on_nothing_earlier(&self, review: &Review) -> bool {
-        let done = |finding: &Finding| {
-            let mut said = review
-                .prior
-                .iter()
-                .filter(|prior| prior.finding == finding.id)
-                .peekable();
-            said.peek().is_some()
-                && said.all(|prior| {
-                    matches!(
-                        prior.disposition,
-                        Disposition::Fixed | Disposition::Withdrawn
-                    )
-                })
-        };
         self.findings
             .iter()
             .filter(|earlier| earlier.finding.blocking)
-            .all(|earlier| earlier.ruled.is_some() || done(earlier.finding))
+            .all(|earlier| earlier.ruled.is_some() || says_mended(earlier.finding.id, review))
     }
 }

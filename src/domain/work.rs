@@ -14,7 +14,9 @@ pub struct Work {
     pub role: Role,
     /// Who does it: the creator, the planner, the arbiter, or a reviewer that rules on its own.
     pub slot: SlotName,
-    /// Which of a reviewer's agents: 0 is its own, then its fallbacks; 0 for everybody else.
+    /// Which of a reviewer's agents: 0 is its own, then its fallbacks; 0 for everybody else. Journals of
+    /// older engines do not say it.
+    #[serde(default)]
     pub rank: usize,
     /// The round it follows; `None` before the first.
     pub after: Option<RoundNumber>,

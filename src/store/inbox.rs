@@ -3,8 +3,8 @@
 //! answer as `<id>.schema`.
 //!
 //! A sender writes the file whole (temporary name, fsync, rename). The run's engine reads it, takes it by
-//! another name (`<id>.taken`), so that a sender who withdraws it knows whether it is carried out, records what follows together with the message's id, and removes the file once that is durable.
-//! So a message that is read a second time, after a crash in between, says nothing new. It lies there
+//! another name (`<id>.taken`), so that a sender who withdraws it knows whether it is carried out, records
+//! what follows together with the message's id, and removes the file once that is durable. So a message that is read a second time, after a crash in between, says nothing new. It lies there
 //! with its digest: one that is not as it was written asks for nothing.
 
 use std::ffi::OsString;

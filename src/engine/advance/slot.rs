@@ -6,6 +6,7 @@ use crate::domain::finding::{Claim, Disposition, Finding};
 use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::isolation::{EvidenceKind, Isolation};
 use crate::domain::job::{AttemptReason, Ended, Job, JobOutcome, Reading, Role, SessionUse};
+use crate::domain::lowered::says_mended;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{PassedBy, Verdict};
@@ -285,16 +286,8 @@ fn leaves_standing(state: &State, review: &Review, slot: &Slot, outcome: &JobOut
     let Reading::Review(said) = &outcome.reading else {
         return false;
     };
-    let done = |finding: &Finding| {
-        let words = said
-            .prior
-            .iter()
-            .filter(|prior| prior.finding == finding.id);
-        let mut words = words.peekable();
-        words.peek().is_some() && words.all(|prior| !prior.disposition.holds())
-    };
     let mut standing = state.outdated(&review.pin, &slot.name);
-    said.verdict == Verdict::NotPass && standing.any(|finding| !done(finding))
+    said.verdict == Verdict::NotPass && standing.any(|finding| !says_mended(finding.id, said))
 }
 
 /// What a report says of an earlier finding of its slot, and is not in the ledger yet: one that was

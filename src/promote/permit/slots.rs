@@ -9,6 +9,7 @@ use crate::domain::failure::Failure;
 use crate::domain::finding::Finding;
 use crate::domain::isolation::{EvidenceKind, Isolation};
 use crate::domain::job::{Reading, Review, Role, RulingKind};
+use crate::domain::lowered::says_mended;
 use crate::domain::run_spec::{Quorum, ReviewSpec, RunSpec};
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{Coverage, PassedBy, Verdict};
@@ -68,7 +69,7 @@ fn unconfirmed<'a>(round: &'a ApprovedRound, slot: &Slot) -> Option<&'a Finding>
 fn left<'a>(round: &'a ApprovedRound, slot: &Slot, review: &Review) -> Option<&'a Finding> {
     let here = |finding: &Finding| round.findings.iter().any(|other| other.id == finding.id);
     let mut open = blocking_of(round, slot).filter(|finding| !here(finding));
-    open.find(|finding| !says_mended(review, finding) && !is_confirmed(round, slot, finding))
+    open.find(|finding| !says_mended(finding.id, review) && !is_confirmed(round, slot, finding))
 }
 
 fn blocking_of<'a>(round: &'a ApprovedRound, slot: &Slot) -> impl Iterator<Item = &'a Finding> {
@@ -102,19 +103,9 @@ fn is_confirmed(round: &ApprovedRound, slot: &Slot, finding: &Finding) -> bool {
             let agent = slot.agent_at(ended.job.rank);
             agent.is_some_and(|agent| passes_by(round, slot, ended, review, agent).is_some())
         };
-        let says_it = review.verdict == Verdict::Pass || says_mended(review, finding);
+        let says_it = review.verdict == Verdict::Pass || says_mended(finding.id, review);
         counts && says_it && passes()
     })
-}
-
-/// Whether a report says in so many words that a finding does not hold any more.
-fn says_mended(review: &Review, finding: &Finding) -> bool {
-    let words = review
-        .prior
-        .iter()
-        .filter(|prior| prior.finding == finding.id);
-    let mut words = words.peekable();
-    words.peek().is_some() && words.all(|prior| !prior.disposition.holds())
 }
 
 /// Checks that the job itself says what the settlement says of it (scenarios S31 and T-009: a
