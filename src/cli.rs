@@ -12,6 +12,7 @@ use crate::cli::args::skills::SkillsCommand;
 use crate::cli::args::worktree::WorktreeCommand;
 use crate::cli::args::{Cli, Command, Format};
 use crate::cli::environment::Environment;
+use crate::cli::read::Reading;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 
@@ -91,43 +92,29 @@ fn dispatch(
         None => loop_command::run(&cli.review, argv, environment, format),
         Some(Command::Gate(args)) => gate::run(&args, environment, format),
         Some(Command::Status(args)) => {
-            read::with_history(&args.repository, environment, format, |history, out| {
-                status::run(&args, history, out)
-            })
+            let named = args.run.as_deref();
+            Reading::open(&args.repository, named, environment, format)?
+                .with(|history, out| status::run(&args, history, out))
         }
         Some(Command::Resume(args)) => resume::run(&args, environment, format),
         Some(Command::Cancel(args)) => cancel::run(&args, environment, format),
-        Some(Command::List(args)) => {
-            read::with_history(&args.repository, environment, format, |history, out| {
-                list::run(&args, history, out)
-            })
-        }
+        Some(Command::List(args)) => Reading::open(&args.repository, None, environment, format)?
+            .with(|history, out| list::run(&args, history, out)),
         Some(Command::Show(args)) => {
-            read::with_history(&args.repository, environment, format, |history, out| {
-                show::run(&args, history, out)
-            })
+            let named = args.run.as_deref();
+            Reading::open(&args.repository, named, environment, format)?
+                .with(|history, out| show::run(&args, history, out))
         }
         Some(Command::Log(args)) => {
-            read::with_history(&args.repository, environment, format, |history, out| {
-                if args.follow {
-                    log::follow(args.run.as_deref(), environment, history, out)
-                } else {
-                    log::run(&args, history, out)
-                }
-            })
+            let (named, follow) = (args.run.as_deref(), args.follow.then_some(environment));
+            Reading::open(&args.repository, named, environment, format)?
+                .with(|history, out| log::run(named, follow, history, out))
         }
-        Some(Command::Events(args)) => read::with_history(
-            &args.repository,
-            environment,
-            Format::Ndjson,
-            |history, out| {
-                if args.follow {
-                    log::follow(args.run.as_deref(), environment, history, out)
-                } else {
-                    log::print(args.run.as_deref(), history, out)
-                }
-            },
-        ),
+        Some(Command::Events(args)) => {
+            let (named, follow) = (args.run.as_deref(), args.follow.then_some(environment));
+            Reading::open(&args.repository, named, environment, Format::Ndjson)?
+                .with(|history, out| log::run(named, follow, history, out))
+        }
         Some(Command::Demo(args)) => demo::run(&args, environment),
         Some(Command::DemoAgent(args)) => demo::agent::run(environment, args.edits.as_deref()),
         Some(Command::Config(ConfigCommand::Show(args))) => {

@@ -17,6 +17,7 @@ mod choose;
 mod differs;
 mod evidence;
 mod files;
+mod next;
 mod policy;
 mod range;
 mod render;
@@ -39,14 +40,17 @@ use crate::git::{content, object};
 /// # Errors
 /// Why the commit is not approved, or why that is not known; each reason has its own code.
 pub fn judge(request: &GateRequest<'_>) -> Result<Approval, Failure> {
-    let expected = request.expect_head.map(full_oid).transpose()?;
+    let expected = request
+        .expect_head
+        .map(|given| full_oid(request, given))
+        .transpose()?;
     let head = resolve::head(request)?;
     if let Some(expected) = expected.filter(|expected| *expected != head.oid) {
         return Err(Failure::new(
             Code::GateHeadUnexpected,
             format!("head {} is {}, not {expected}", head.name, head.oid),
         )
-        .next(["git", "rev-parse", &head.name]));
+        .next(next::git(request, ["rev-parse", &head.name])));
     }
     let tip = resolve::base(request)?;
     let policy = (request.policy_at)(&tip.oid)?;
@@ -66,13 +70,20 @@ pub fn judge(request: &GateRequest<'_>) -> Result<Approval, Failure> {
         base: &base,
         content: &content,
     };
-    let places = choose::Places::open(&question)?;
     let state = (request.attestations)()?;
+    let places = choose::Places::open(&question, &state)?;
     let helped = |failure| question.helped(failure);
-    let chosen = choose::manifest(&question, &places, &state).map_err(helped)?;
+    let mut chosen = choose::manifest(&question, &places, &state).map_err(helped)?;
+    if !tip.name.starts_with("refs/") {
+        chosen.notices.push(format!(
+            "the base is the commit {}, not a branch: the policy was read there, and what came before it was \
+             not asked for",
+            tip.oid
+        ));
+    }
     let sidecars = evidence::prove(&chosen.found, &policy.reports).map_err(helped)?;
     range::covers(&question, &chosen.found.manifest)?;
-    let carried = range::carried(&policy, &head, &chosen.found.manifest)?;
+    let carried = range::carried(request, &policy, &head, &chosen.found.manifest)?;
     let manifest = &chosen.found.manifest;
     policy::fulfilled(&policy, manifest, &sidecars).map_err(|failure| {
         // Where nothing lacks but that the readers were apart from the source, a review as it is by
@@ -82,7 +93,7 @@ pub fn judge(request: &GateRequest<'_>) -> Result<Approval, Failure> {
             ..policy.clone()
         };
         if policy::fulfilled(&admitting, manifest, &sidecars).is_ok() {
-            failure.next(question.review_again())
+            failure.next(next::review(&question, None))
         } else {
             question.helped(failure)
         }
@@ -91,12 +102,13 @@ pub fn judge(request: &GateRequest<'_>) -> Result<Approval, Failure> {
 }
 
 /// A full object id; an abbreviation is refused (scenario S12).
-fn full_oid(text: &str) -> Result<Oid, Failure> {
+fn full_oid(request: &GateRequest<'_>, text: &str) -> Result<Oid, Failure> {
     Oid::parse(text).ok_or_else(|| {
+        let judged = request.head.unwrap_or("HEAD");
         Failure::new(
             Code::AbbreviatedOid,
             format!("--expect-head {text:?} is not a full object id"),
         )
-        .next(["git", "rev-parse", "HEAD"])
+        .next(next::git(request, ["rev-parse", judged]))
     })
 }

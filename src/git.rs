@@ -21,6 +21,7 @@ pub(crate) mod genuine;
 pub(crate) mod index;
 pub(crate) mod index_alone;
 pub mod measure;
+pub(crate) mod missing;
 pub mod object;
 pub(crate) mod object_id;
 pub mod operation;

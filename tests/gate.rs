@@ -17,6 +17,8 @@ mod journal;
 mod lowered;
 #[path = "gate/names.rs"]
 mod names;
+#[path = "gate/next.rs"]
+mod next;
 #[path = "gate/permit.rs"]
 mod permit;
 #[path = "gate/policy.rs"]

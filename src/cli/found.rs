@@ -35,30 +35,17 @@ impl Found {
             return here;
         };
         if let Ok(found) = &here
-            && found.knows(given)?
+            && knows(found.state.as_ref(), given)?
         {
             return here;
         }
-        let places = elsewhere(environment, given)?;
-        match (&places[..], here) {
-            ([place], _) => Ok(Self {
+        match elsewhere(environment, given, here.as_ref().err())? {
+            Some(place) => Ok(Self {
                 git: locate::git(environment)?,
                 source: None,
-                state: StateFolder::find(place)?,
+                state: StateFolder::find(&place)?,
             }),
-            ([], Err(failure)) if failure.code == Code::NotARepository => {
-                let message = format!("no repository that is known here has a run {given:?}");
-                Err(Failure::new(Code::UnknownRun, message).next(["run-loop", "--help"]))
-            }
-            ([], here) => here,
-            ([first, ..], _) => {
-                let message = format!(
-                    "the id {given:?} fits runs of {} repositories",
-                    places.len()
-                );
-                let first = first.display().to_string();
-                Err(Failure::new(Code::UnknownRun, message).next(["ls", &first]))
-            }
+            None => here,
         }
     }
     fn here(environment: &Environment, worktree: Option<&Path>) -> Result<Self, Failure> {
@@ -68,14 +55,6 @@ impl Found {
             git: place.git,
             source: Some(place.source),
         })
-    }
-    fn knows(&self, given: &str) -> Result<bool, Failure> {
-        let Some(state) = &self.state else {
-            return Ok(false);
-        };
-        let wanted = given.to_ascii_lowercase();
-        let runs = state.run_ids()?;
-        Ok(runs.iter().any(|run| run.to_string().starts_with(&wanted)))
     }
     /// The runs there are.
     pub(super) fn history(&self, format: Format) -> History<'_> {
@@ -90,9 +69,46 @@ impl Found {
     }
 }
 
-/// The other repositories that have a run of this id.
-fn elsewhere(environment: &Environment, given: &str) -> Result<Vec<PathBuf>, Failure> {
+/// Whether a state has a run of this id or prefix.
+///
+/// # Errors
+/// When its folder cannot be listed.
+pub(super) fn knows(state: Option<&StateFolder>, given: &str) -> Result<bool, Failure> {
+    let Some(state) = state else {
+        return Ok(false);
+    };
+    let wanted = given.to_ascii_lowercase();
+    let runs = state.run_ids()?;
+    Ok(runs.iter().any(|run| run.to_string().starts_with(&wanted)))
+}
+
+/// The other repository that has a run of this id; `None` where none has, and this place says so. `here` is
+/// why this place has no runs at all.
+///
+/// # Errors
+/// When several have one, or none has and this is no repository.
+pub(super) fn elsewhere(
+    environment: &Environment,
+    given: &str,
+    here: Option<&Failure>,
+) -> Result<Option<PathBuf>, Failure> {
     // A state that cannot be read has no run that could be driven.
     let known = Known::find(&environment.cache_root()?, None, &mut Vec::new())?;
-    Ok(known.with_run(&given.to_ascii_lowercase()))
+    let places = known.with_run(&given.to_ascii_lowercase());
+    match &places[..] {
+        [place] => Ok(Some(place.clone())),
+        [] if here.is_some_and(|failure| failure.code == Code::NotARepository) => {
+            let message = format!("no repository that is known here has a run {given:?}");
+            Err(Failure::new(Code::UnknownRun, message).next(["run-loop", "--help"]))
+        }
+        [] => Ok(None),
+        [first, ..] => {
+            let message = format!(
+                "the id {given:?} fits runs of {} repositories",
+                places.len()
+            );
+            let first = first.display().to_string();
+            Err(Failure::new(Code::UnknownRun, message).next(["ls", &first]))
+        }
+    }
 }

@@ -89,9 +89,17 @@ impl History<'_> {
         let is_here = |row: &&RunRow| source.is_none() || row.source_root == source;
         let newest = runs.read.iter().rev().find(is_here).map(|row| row.run);
         runs.is_newest(newest, self.source_root)?;
-        newest.ok_or_else(|| match source {
-            Some(source) => unknown(format!("no run of {source} can be read")),
-            None => unknown("no run can be read"),
+        newest.ok_or_else(|| match (source, runs.read.last()) {
+            (Some(source), Some(other)) => {
+                let theirs = other.source_root.as_deref().unwrap_or("another place");
+                let run = other.run.to_string();
+                let message = format!(
+                    "no run of {source} is here; the newest of this repository is run {run}, of {theirs}"
+                );
+                unknown(message).next(["run-loop", "status", &run])
+            }
+            (_, None) => unknown("no run of this repository can be read"),
+            (None, Some(_)) => unknown("no run can be read"),
         })
     }
     /// Says where a run belongs when that is not here: what the run has stored wins, and the difference

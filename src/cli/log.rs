@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use crate::cli::activity::Activities;
 use crate::cli::args::Format;
-use crate::cli::args::history::LogArgs;
 use crate::cli::environment::Environment;
 use crate::cli::history::{History, ReadRun, write};
 use crate::domain::code::Code;
@@ -23,19 +22,18 @@ use crate::runtime::clock;
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Prints the events so far. For programs: one document per event, also for `json`, since a
-/// list would end only with the run. With `--follow` it goes on until the run ends, or until
-/// nobody drives it any more.
-pub fn run(args: &LogArgs, history: &History<'_>, out: &mut dyn Write) -> Result<Exit, Failure> {
-    print(args.run.as_deref(), history, out)
-}
-
-/// The same of a run by its name.
-pub(crate) fn print(
-    run: Option<&str>,
+/// list would end only with the run. Followed, where what jobs say is read by the keys of this environment,
+/// it goes on until the run ends, or until nobody drives it any more.
+pub fn run(
+    named: Option<&str>,
+    follow: Option<&Environment>,
     history: &History<'_>,
     out: &mut dyn Write,
 ) -> Result<Exit, Failure> {
-    let read = history.read(history.choose(run)?)?;
+    if let Some(environment) = follow {
+        return followed(named, environment, history, out);
+    }
+    let read = history.read(history.choose(named)?)?;
     let mut printer = Printer::new(read.run, history.format);
     printer.events(&read, out)?;
     printer.end(&read, out);
@@ -43,7 +41,7 @@ pub(crate) fn print(
 }
 
 /// Prints events until the run stands still.
-pub(crate) fn follow(
+fn followed(
     run: Option<&str>,
     environment: &Environment,
     history: &History<'_>,
@@ -150,10 +148,10 @@ impl Printer {
         let report = read.report();
         let text = match read.state {
             RunState::Running => format!("         {}\n", report.standing()),
-            RunState::Ended => format!("\n{}", report.human()),
+            RunState::Ended => format!("\n{}", report.human("log")),
             RunState::Interrupted => format!(
                 "\n{}\ninterrupted: nobody drives the run any more\nnext: run-loop resume {}\n",
-                report.human(),
+                report.human("log"),
                 self.run
             ),
         };

@@ -36,13 +36,14 @@ pub(crate) fn run(
         )
     })?;
     let validated = validate(args, argv, environment, &stamp)?;
+    let state_folder = StateFolder::open(&validated.repository.common_dir)?;
+    let run = validated.spec.loop_id;
+    let lock = RunLock::acquire(&state_folder, &validated.repository.source_root, run)?;
+    // Told only now: of a run that could not begin, nobody can ask anything.
     output::progress(&output::printable(&opening(&validated)));
     for notice in &validated.notices {
         output::note(notice);
     }
-    let state_folder = StateFolder::open(&validated.repository.common_dir)?;
-    let run = validated.spec.loop_id;
-    let lock = RunLock::acquire(&state_folder, &validated.repository.source_root, run)?;
     let spec = validated.spec.clone();
     let store = ReviewStore::open(&validated.git, &validated.repository, &validated.cache_root)?;
     // From here on the run has a folder; its first event follows at once.

@@ -48,10 +48,10 @@ pub fn run(args: &ShowArgs, history: &History<'_>, out: &mut dyn Write) -> Resul
     } else if human {
         let report = read.report();
         if report.jobs.is_empty() {
-            report.human()
+            report.human("show")
         } else {
             let jobs = jobs::list(&report.jobs, history.now);
-            report.human() + &format!("\ndelegated\n{jobs}")
+            report.human("show") + &format!("\ndelegated\n{jobs}")
         }
     } else {
         read.report().json()?

@@ -1,5 +1,7 @@
 //! Names of agents to agents.
 
+use std::path::Path;
+
 use serde_json::{Value as Json, json};
 
 use crate::config::layer::Layer;
@@ -385,14 +387,23 @@ fn trusted(config: &Config, name: &str) -> Result<(), Failure> {
         .as_ref()
         .is_some_and(|(_, trusted)| *trusted);
     match origin {
-        Some(origin) if from_copy && !trusted => Err(Failure::new(
-            Code::ConfigUntrusted,
-            format!(
-                "the agent {name} runs a command that only the working copy defines ({origin}), \
-                 and you have not trusted that file as it is"
-            ),
-        )
-        .next(["run-loop", "config", "trust"])),
+        Some(origin) if from_copy && !trusted => {
+            let failure = Failure::new(
+                Code::ConfigUntrusted,
+                format!(
+                    "the agent {name} runs a command that only the working copy defines ({origin}), \
+                     and you have not trusted that file as it is"
+                ),
+            );
+            // Of this file, wherever the command is pasted: another working tree has another one.
+            let trust = ["run-loop", "config", "trust"].map(str::to_owned);
+            let file = origin.file.as_deref().map(Path::new);
+            let place = file
+                .and_then(Path::parent)
+                .filter(|place| place.is_absolute());
+            let place = place.map(|place| ["--worktree".to_owned(), place.display().to_string()]);
+            Err(failure.next(trust.into_iter().chain(place.into_iter().flatten())))
+        }
         Some(_) | None => Ok(()),
     }
 }

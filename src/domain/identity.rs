@@ -40,6 +40,10 @@ pub struct Pin {
     pub behind: u32,
     /// Whether the snapshot differs from HEAD: there are uncommitted edits.
     pub dirty: bool,
+    /// Whether what is under review, promoted evidence apart, differs from HEAD's: something is to be
+    /// committed before a gate can judge it.
+    #[serde(default)]
+    pub uncommitted: bool,
     /// What agents must not touch.
     pub tripwire: Tripwire,
     /// Things to tell the user, each said once: a base that moved forward, a stale local base, …

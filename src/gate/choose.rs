@@ -1,5 +1,7 @@
 //! Which manifest is judged: the newest by the journals, never by a file's time (scenario S24).
 
+use std::path::Path;
+
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
@@ -9,9 +11,9 @@ use crate::domain::policy::Attest;
 use crate::domain::time::Timestamp;
 use crate::gate::approval::{Attested, Commit};
 use crate::gate::attest::{self, Approving};
-use crate::gate::differs;
 use crate::gate::files::{self, Found, Manifests, Place};
 use crate::gate::request::{GatePolicy, GateRequest};
+use crate::gate::{differs, next};
 use crate::git::object;
 use crate::store::Attestations;
 
@@ -31,20 +33,13 @@ pub(super) struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// The command that reviews what merges.
-    pub(super) fn review_again(&self) -> Vec<String> {
-        let base = self.request.base.unwrap_or(self.base.as_str());
-        ["run-loop", "--base", base, "--review-only"]
-            .map(str::to_owned)
-            .to_vec()
-    }
     /// A failure of the evidence or of the policy, with the command that helps here.
     pub(super) fn helped(&self, failure: Failure) -> Failure {
         if failure.code == Code::GatePolicyUnmet {
             let base = self.request.base.unwrap_or(self.base.as_str());
             failure.next(["run-loop", "config", "show", "--origin", "--base", base])
         } else if failure.code == Code::GateDamaged {
-            failure.next(self.review_again())
+            failure.next(next::review(self, None))
         } else {
             failure
         }
@@ -61,18 +56,28 @@ pub(super) struct Chosen<'a> {
     pub(super) notices: Vec<String>,
 }
 
-/// Both places, opened once.
+/// The places, opened once.
 pub(super) struct Places<'a> {
     folder: Place<'a>,
     tree: Place<'a>,
+    /// The reports folder of the control root in which the newest approving run published, where that is
+    /// another one: in a bare repository each working tree is its own.
+    elsewhere: Option<Place<'a>>,
 }
 
 impl<'a> Places<'a> {
-    /// Opens the control root's reports folder and head's tree.
-    pub(super) fn open(question: &Question<'a>) -> Result<Self, Failure> {
+    /// Opens the control root's reports folder, head's tree, and where the journals say that it lies.
+    pub(super) fn open(question: &Question<'a>, state: &Attestations) -> Result<Self, Failure> {
+        let reports = question.policy.reports.as_str();
+        let here = &question.request.repository.control_root;
+        let newest = attest::approving(state, question.content).pop();
+        let theirs = newest.and_then(|newest| newest.run.control_root.as_deref());
+        let theirs = theirs.map(Path::new).filter(|theirs| *theirs != here);
         Ok(Self {
-            folder: Place::folder(question)?,
+            folder: Place::folder(reports, here)?,
             tree: Place::tree(question, &question.head.oid)?,
+            // A working tree that is gone has nothing.
+            elsewhere: theirs.and_then(|theirs| Place::folder(reports, theirs).ok()),
         })
     }
 }
@@ -85,7 +90,10 @@ pub(super) fn manifest<'a>(
 ) -> Result<Chosen<'a>, Failure> {
     let (folder, tree) = (places.folder.manifests()?, places.tree.manifests()?);
     let mut chosen = match question.policy.policy.attest {
-        Attest::Journal => by_journal(question, state, folder, tree)?,
+        Attest::Journal => {
+            let elsewhere = places.elsewhere.as_ref().map(Place::manifests);
+            by_journal(question, state, folder, tree, elsewhere.transpose()?)?
+        }
         Attest::Files => by_files(question, state, folder, tree)?,
     };
     let run = chosen.found.manifest.loop_id;
@@ -98,7 +106,7 @@ pub(super) fn manifest<'a>(
                 damaged.run, damaged.failure.message
             ),
         )
-        .next(question.review_again()));
+        .next(next::review(question, None)));
     }
     for damaged in &state.damaged {
         chosen.notices.push(format!(
@@ -116,6 +124,7 @@ fn by_journal<'a>(
     state: &Attestations,
     folder: Manifests<'a>,
     tree: Manifests<'a>,
+    elsewhere: Option<Manifests<'a>>,
 ) -> Result<Chosen<'a>, Failure> {
     let approving = attest::approving(state, question.content);
     let Some(newest) = approving.last().copied() else {
@@ -129,7 +138,8 @@ fn by_journal<'a>(
         return Err(ambiguous(question, ties));
     }
     not_revoked(question, state, newest.run.run, newest.at)?;
-    let found = of_run(newest.run.run, &question.policy.reports, folder, tree)?;
+    let places = [folder, tree].into_iter().chain(elsewhere);
+    let found = of_run(newest.run.run, &question.policy.reports, places)?;
     vouched(question, &found, newest)?;
     Ok(Chosen {
         found,
@@ -212,14 +222,13 @@ impl<'a> Manifests<'a> {
     }
 }
 
-/// The manifest of a run: in the control root's folder, else in head's tree.
+/// The manifest of a run, in the first place that has it.
 fn of_run<'a>(
     run: LoopId,
     reports: &str,
-    folder: Manifests<'a>,
-    tree: Manifests<'a>,
+    places: impl IntoIterator<Item = Manifests<'a>>,
 ) -> Result<Found<'a>, Failure> {
-    for place in [folder, tree] {
+    for place in places {
         if let Some(unreadable) = place.unreadable.iter().find(|it| it.run == run) {
             return Err(files::damaged(&unreadable.reason));
         }
@@ -289,7 +298,7 @@ fn no_approval(
         );
     }
     if let Some(unreadable) = folder.unreadable.iter().chain(&tree.unreadable).next() {
-        return files::damaged(&unreadable.reason).next(question.review_again());
+        return files::damaged(&unreadable.reason).next(next::review(question, None));
     }
     let mut related: Vec<_> = all().filter(|found| is_related(question, found)).collect();
     related.sort_by_key(|found| found.manifest.promoted_at);
@@ -302,12 +311,23 @@ fn no_approval(
                 question.head.oid
             ),
         )
-        .next(question.review_again()),
+        .next(next::review(question, None)),
     }
 }
 
 fn content_differs(question: &Question<'_>, found: &Found<'_>) -> Failure {
     let manifest = &found.manifest;
+    // What was approved were edits on top of the very commit that is judged.
+    if manifest.head_at_promotion == question.head.oid
+        && let Some(commit) = next::commit(question)
+    {
+        let message = format!(
+            "what run {} approved is not committed yet: head {} is the commit that its edits were made \
+             on; stage them all, and make a commit of them",
+            manifest.loop_id, question.head.oid
+        );
+        return Failure::new(Code::GateContentDiffers, message).next(commit);
+    }
     let paths = match differs::from_approved(question, manifest) {
         Some(paths) if !paths.is_empty() => format!(" in {}", differs::named(&paths)),
         Some(_) | None => String::new(),
@@ -319,7 +339,7 @@ fn content_differs(question: &Question<'_>, found: &Found<'_>) -> Failure {
             question.head.oid, manifest.loop_id, question.content, manifest.identity.content_tree
         ),
     )
-    .next(question.review_again())
+    .next(next::review(question, Some(manifest)))
 }
 
 /// Whether an approval is of the line that head is on: an older or another state of one branch.
@@ -343,9 +363,9 @@ fn ambiguous(question: &Question<'_>, count: usize) -> Failure {
         Code::GateAmbiguous,
         format!("{count} approvals name this content, and nothing says which is newer"),
     )
-    .next(question.review_again())
+    .next(next::review(question, None))
 }
 
 fn unattested(question: &Question<'_>, message: String) -> Failure {
-    Failure::new(Code::GateUnattested, message).next(question.review_again())
+    Failure::new(Code::GateUnattested, message).next(next::review(question, None))
 }

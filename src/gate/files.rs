@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
@@ -27,7 +28,7 @@ enum Kind<'a> {
     /// A commit's files below the reports folder, by path.
     Tree {
         git: &'a Git,
-        git_dir: &'a std::path::Path,
+        git_dir: &'a Path,
         entries: BTreeMap<String, TreeEntry>,
     },
 }
@@ -61,11 +62,9 @@ pub(super) struct Manifests<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// The control root's reports folder, opened without following a link.
-    pub(super) fn folder(question: &Question<'a>) -> Result<Self, Failure> {
-        let reports = question.policy.reports.as_str();
-        let mut folder = Folder::open(&question.request.repository.control_root)
-            .map_err(|error| damaged(&error.to_string()))?;
+    /// A control root's reports folder, opened without following a link.
+    pub(super) fn folder(reports: &'a str, control_root: &Path) -> Result<Self, Failure> {
+        let mut folder = Folder::open(control_root).map_err(|error| damaged(&error.to_string()))?;
         for name in reports.split('/') {
             match folder.child(name) {
                 Ok(child) => folder = child,

@@ -28,7 +28,8 @@ pub(super) fn fulfilled(
                 "run {} passed by checks only: nobody read this change",
                 manifest.loop_id
             ),
-        ));
+        )
+        .next(["run-loop", "agents"]));
     }
     complete(policy, manifest)?;
     unreviewed(policy, manifest, sidecars)?;

@@ -10,9 +10,9 @@ use crate::domain::path::RepoPath;
 use crate::domain::policy::Carry;
 use crate::gate::approval::Commit;
 use crate::gate::choose::Question;
-use crate::gate::differs;
 use crate::gate::request::{GatePolicy, GateRequest};
-use crate::git::{self, Git, genuine, object};
+use crate::gate::{differs, next};
+use crate::git::{self, Git, base, genuine, object};
 use crate::promote::Manifest;
 
 /// The commit that the merge starts from: the tip, which must be an ancestor of head, or the merge
@@ -27,33 +27,37 @@ pub(super) fn gate_base(
     if leads(request.git, git_dir, &tip.oid, &head.oid)? {
         return Ok(tip.oid.clone());
     }
+    let merge_base = merge_base(request, tip, head)?;
     if policy.policy.up_to_date {
         let range = format!("{}..{}", head.oid, tip.oid);
         let count = request
             .git
             .run_on(git_dir, ["rev-list", "--count", &range])?;
         let count = String::from_utf8_lossy(&count);
+        let count = count.trim();
+        let commits = if count == "1" { "commit" } else { "commits" };
         return Err(Failure::new(
             Code::GateBaseMovedOn,
             format!(
-                "{} is at {}, which has {} commits that head {} lacks",
-                tip.name,
-                tip.oid,
-                count.trim(),
-                head.oid
+                "{} is at {}, which has {count} {commits} that head {} lacks",
+                tip.name, tip.oid, head.oid
             ),
         )
-        .next(["git", "merge", &tip.name]));
+        .next(next::merge(request, tip, head)));
     }
+    Ok(merge_base)
+}
+
+/// The newest commit that both have. Without one nothing is known of what either lacks, which may be the
+/// fault of a clone that has not the whole history.
+fn merge_base(request: &GateRequest<'_>, tip: &Commit, head: &Commit) -> Result<Oid, Failure> {
+    let git_dir = &request.repository.git_dir;
     let command = request.git.on(git_dir);
     let command = command.args(["merge-base", tip.oid.as_str(), head.oid.as_str()]);
     let answer = git::program::ask(&command)?;
     let merge_base = answer.and_then(|answer| Oid::parse(String::from_utf8(answer).ok()?.trim()));
     let merge_base = merge_base.ok_or_else(|| {
-        Failure::new(
-            Code::NoCommonHistory,
-            format!("{} and {} have no common history", tip.oid, head.oid),
-        )
+        base::no_common_history(request.repository, &tip.name, &tip.oid, &head.oid)
     })?;
     genuine::history(request.git, git_dir, &merge_base, &[&tip.oid, &head.oid])?;
     Ok(merge_base)
@@ -126,11 +130,12 @@ pub(super) fn covers(question: &Question<'_>, manifest: &Manifest) -> Result<(),
 }
 
 fn narrower(question: &Question<'_>, message: String) -> Failure {
-    Failure::new(Code::GateRangeNarrower, message).next(question.review_again())
+    Failure::new(Code::GateRangeNarrower, message).next(next::review(question, None))
 }
 
 /// Why the approval of one commit holds for another: the sentence that is printed (scenario S32).
 pub(super) fn carried(
+    request: &GateRequest<'_>,
     policy: &GatePolicy,
     head: &Commit,
     manifest: &Manifest,
@@ -152,6 +157,6 @@ pub(super) fn carried(
                 head.oid, manifest.loop_id, manifest.head_at_promotion
             ),
         )
-        .next(["git", "rev-parse", &head.name])),
+        .next(next::git(request, ["rev-parse", &head.name]))),
     }
 }

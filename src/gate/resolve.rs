@@ -3,8 +3,9 @@
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::gate::approval::Commit;
+use crate::gate::next;
 use crate::gate::request::GateRequest;
-use crate::git::object;
+use crate::git::{missing, object};
 
 /// What merges.
 pub(super) fn head(request: &GateRequest<'_>) -> Result<Commit, Failure> {
@@ -38,7 +39,7 @@ pub(super) fn base(request: &GateRequest<'_>) -> Result<Commit, Failure> {
             Code::BaseUnknown,
             "no --base is given, and this repository has no default branch that could be meant",
         )
-        .next(["git", "branch", "--all"])),
+        .next(next::git(request, ["branch", "--all"]))),
     }
 }
 
@@ -59,12 +60,8 @@ fn commit(
     };
     if let [one, other, ..] = found.as_slice() {
         return Err(
-            Failure::new(ambiguous, format!("{given:?} names both {one} and {other}")).next([
-                "git",
-                "for-each-ref",
-                one,
-                other,
-            ]),
+            Failure::new(ambiguous, format!("{given:?} names both {one} and {other}"))
+                .next(next::git(request, ["for-each-ref", one, other])),
         );
     }
     let full = match found.as_slice() {
@@ -72,28 +69,16 @@ fn commit(
         _ => given,
     };
     let git_dir = &request.repository.git_dir;
-    match object::commit_of(request.git, git_dir, full)? {
-        Some(oid) => Ok(Commit {
+    if let Some(oid) = object::commit_of(request.git, git_dir, full)? {
+        return Ok(Commit {
             name: full.to_owned(),
             oid,
-        }),
-        None => Err(Failure::new(
-            unknown,
-            format!("{given:?} names no commit in this repository"),
-        )
-        .next(fetch(given))),
+        });
     }
-}
-
-/// The command that fetches what a name is likely to mean (scenario G04).
-fn fetch(given: &str) -> Vec<String> {
-    let words = match given.split_once('/') {
-        // A branch without a commit: no remote has more of it.
-        None if given == "HEAD" => vec!["git", "branch", "--all"],
-        Some((remote, branch)) if remote != "refs" => vec!["git", "fetch", remote, branch],
-        Some(_) | None => vec!["git", "fetch", "origin", given],
-    };
-    words.into_iter().map(str::to_owned).collect()
+    let remedy = missing::remedy(request.git, request.repository, given);
+    let hint = remedy.hint();
+    let message = format!("{given:?} names no commit in this repository{hint}");
+    Err(Failure::new(unknown, message).next(remedy.command))
 }
 
 /// Those of the full ref names that exist.

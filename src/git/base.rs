@@ -8,6 +8,7 @@ use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::BaseSpec;
 use crate::git::error::Error;
+use crate::git::missing;
 use crate::git::object::{commit_of, is_ancestor, resolves};
 use crate::git::program::{Git, finish};
 use crate::git::read::{Place, Read as _, ask};
@@ -301,24 +302,13 @@ pub(crate) fn stale_notice(git: &Git, dir: &Path, resolved: &str) -> Result<Opti
 }
 
 fn unknown(git: &Git, repo: &Repository, given: &str) -> Failure {
-    let root = repo.source_root.to_string_lossy();
-    let message = format!("--base {}: no commit here has that name", shown(given));
-    let failure = Failure::new(Code::BaseUnknown, message);
-    let remotes = git
-        .run_on(&repo.git_dir, ["remote"])
-        .map(|answer| String::from_utf8_lossy(&answer).into_owned())
-        .unwrap_or_default();
-    let stem = given.strip_prefix("refs/remotes/").unwrap_or(given);
-    let named = remotes.lines().find(|remote| {
-        stem.split_once('/')
-            .is_some_and(|(first, _)| first == *remote)
-    });
-    match (named, remotes.lines().next()) {
-        (Some(remote), _) => failure.next(["git", "-C", &root, "fetch", remote]),
-        // A commit's id or a tag of somebody else's may just not be here yet.
-        (None, Some(_)) => failure.next(["git", "-C", &root, "fetch", "--all", "--tags"]),
-        (None, None) => failure.next(["git", "-C", &root, "branch", "--all", "--list"]),
-    }
+    let remedy = missing::remedy(git, repo, given);
+    let message = format!(
+        "--base {}: no commit here has that name{}",
+        shown(given),
+        remedy.hint()
+    );
+    Failure::new(Code::BaseUnknown, message).next(remedy.command)
 }
 
 fn ambiguous(repo: &Repository, given: &str, stem: &str, several: &[String]) -> Failure {
@@ -342,10 +332,12 @@ pub(crate) fn not_ancestor(repo: &Repository, given: &str, tip: &Oid, head: &Oid
     Failure::new(Code::BaseNotAncestor, message).next(["git", "-C", &root, "merge", given])
 }
 
-fn no_common_history(repo: &Repository, given: &str, tip: &Oid, head: &Oid) -> Failure {
+/// That two commits have no common history here, which may be the fault of a shallow clone. `given` is what
+/// the base was called.
+pub(crate) fn no_common_history(repo: &Repository, given: &str, tip: &Oid, head: &Oid) -> Failure {
     let root = repo.source_root.to_string_lossy();
     let message = format!(
-        "--base {} ({tip}) and HEAD ({head}) have no common history",
+        "--base {} ({tip}) and head ({head}) have no common history",
         shown(given)
     );
     if fs_err::symlink_metadata(repo.common_dir.join("shallow")).is_ok() {
@@ -360,7 +352,7 @@ fn no_common_history(repo: &Repository, given: &str, tip: &Oid, head: &Oid) -> F
     }
     let graph = ["log", "--oneline", "--graph", "--max-count=20"];
     let command = ["git", "-C", &root].into_iter().chain(graph);
-    Failure::new(Code::NoCommonHistory, message).next(command.chain([given, "HEAD"]))
+    Failure::new(Code::NoCommonHistory, message).next(command.chain([tip.as_str(), head.as_str()]))
 }
 
 /// Git allows none of these in a ref's name.

@@ -96,17 +96,40 @@ impl GitConfig {
         named.any(|entry| switch(&entry.value) != Some(false))
     }
 
-    /// The digest of what stands in the repository's own configuration, in its order.
+    /// The digest of what stands in the repository's own configuration, in its order, without what a branch
+    /// is said to follow: `git push -u` and `git switch` write that in any working tree of the repository,
+    /// and nothing of a review depends on it.
     #[must_use]
     pub fn local_digest(&self) -> Digest {
         let mut bytes = Vec::new();
-        for entry in self.entries.iter().filter(|entry| entry.local) {
+        let local = self.entries.iter().filter(|entry| entry.local);
+        for entry in local.filter(|entry| !self.is_followed(entry)) {
             bytes.extend_from_slice(&entry.name);
             bytes.push(b'\n');
             bytes.extend_from_slice(&entry.value);
             bytes.push(0);
         }
         Digest::of(&bytes)
+    }
+
+    /// Whether an entry says what a branch follows: a branch of this repository or of a remote whose address
+    /// stands in the configuration, and is digested there. An address in its place would be one that
+    /// nothing else tells.
+    fn is_followed(&self, entry: &ConfigEntry) -> bool {
+        let Some(rest) = entry.name.strip_prefix(b"branch.") else {
+            return false;
+        };
+        let Some(end) = rest.iter().rposition(|byte| *byte == b'.') else {
+            return false;
+        };
+        match &rest[end + 1..] {
+            b"merge" | b"rebase" | b"description" => true,
+            b"remote" | b"pushremote" => {
+                let url = [b"remote.", &entry.value[..], b".url"].concat();
+                entry.value == b"." || self.last(url).is_some()
+            }
+            _ => false,
+        }
     }
 
     /// The middle parts of `section.<name>.<key>`, for any of the keys.
@@ -167,7 +190,7 @@ fn is_not_zero(text: &str) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::switch;
+    use super::{GitConfig, switch};
 
     /// Each was asked of `git config --type=bool`.
     #[test]
@@ -214,5 +237,37 @@ mod tests {
             assert_eq!(switch(none.as_bytes()), None, "{none:?}");
         }
         assert_eq!(switch(b"\xff"), None);
+    }
+
+    /// `git push -u` beside a run, and what an agent could put in its place.
+    #[test]
+    fn what_a_branch_follows_is_not_digested_and_addresses_are() {
+        let digest = |entries: &[(&str, &str)]| {
+            let entries = entries
+                .iter()
+                .map(|(name, value)| (name.as_bytes(), *value));
+            GitConfig::from_entries(entries).local_digest()
+        };
+        let origin = ("remote.origin.url", "https://example.invalid/x.git");
+        let plain = digest(&[origin]);
+        for entry in [
+            ("branch.a.b.remote", "origin"),
+            ("branch.a.remote", "."),
+            ("branch.a.pushremote", "origin"),
+            ("branch.a.merge", "refs/heads/a"),
+            ("branch.a.rebase", "true"),
+        ] {
+            assert_eq!(digest(&[origin, entry]), plain, "{entry:?}");
+        }
+        for entry in [
+            ("branch.a.remote", "https://example.invalid/other.git"),
+            ("branch.a.pushremote", "nowhere"),
+            ("branch.a.mergeoptions", "-s ours"),
+            ("branch.autosetupmerge", "always"),
+            ("remote.origin.pushurl", "https://example.invalid/other.git"),
+            ("core.hookspath", "x"),
+        ] {
+            assert_ne!(digest(&[origin, entry]), plain, "{entry:?}");
+        }
     }
 }

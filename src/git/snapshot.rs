@@ -11,7 +11,7 @@ use crate::domain::work::before;
 use crate::git::base::{apart, count, merge_base, not_ancestor, stale_notice};
 use crate::git::capture::{Capture, Source};
 use crate::git::config::GitConfig;
-use crate::git::content::store_content_tree;
+use crate::git::content::{content_tree, store_content_tree};
 use crate::git::error::Error;
 use crate::git::facts::Facts;
 use crate::git::genuine;
@@ -216,6 +216,8 @@ impl Pinning<'_> {
         };
         let base_content_tree = content(&objects.base_tree, objects.base_has_reports)?;
         let content_tree = content(&tree, objects.has_reports)?;
+        let uncommitted =
+            dirty && content_tree != self.committed(&facts.head_tree, &tree, &content_tree)?;
         let pin = Pin {
             base_content_tree,
             identity: Identity {
@@ -231,9 +233,19 @@ impl Pinning<'_> {
             commits: base.commits,
             behind: base.behind,
             dirty,
+            uncommitted,
             notices: base.notices,
         };
         Ok(Taken { pin, made })
+    }
+
+    /// HEAD's content tree, asked for only where it can be another one than HEAD's tree and that matters:
+    /// the working tree has evidence, and differs from HEAD beside what is new of it.
+    fn committed(&self, head: &Oid, tree: &Oid, content: &Oid) -> Result<Oid, Failure> {
+        if tree == content || head == content {
+            return Ok(head.clone());
+        }
+        content_tree(self.git, self.store.git_dir(), head, &self.spec.reports)
     }
 
     fn base(&self, facts: &Facts) -> Result<Base, Failure> {

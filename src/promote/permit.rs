@@ -112,7 +112,10 @@ fn unmoved(round: &ApprovedRound, later: &Remeasured, when: &str) -> Result<(), 
         let parts: Vec<&str> = drift.trips.iter().copied().map(Trip::as_str).collect();
         return Err(Failure::new(
             Code::TripwireMoved,
-            format!("{} moved while jobs ran, seen {when}", parts.join(" and ")),
+            format!(
+                "{} moved since the round was pinned, seen {when}",
+                parts.join(" and ")
+            ),
         ));
     }
     Ok(())

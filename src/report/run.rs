@@ -79,6 +79,9 @@ pub struct RunReport {
     /// What comes next after an approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<NextCommand>,
+    /// What comes next once it was looked at why there is none.
+    #[serde(skip)]
+    pub again: Option<NextCommand>,
     /// The jobs that were delegated.
     pub jobs: Vec<JobView>,
     /// What was published, relative to the control root, the manifest last.
@@ -232,6 +235,7 @@ impl RunReport {
             warnings: summary.warnings.iter().map(Warning::of).collect(),
             left_by_work: summary.left_by_work.clone(),
             next: readers.and_then(|readers| next::after_approval(spec?, last?, readers)),
+            again: spec.and_then(next::again),
             promoted: summary
                 .promotion
                 .as_ref()

@@ -18,6 +18,8 @@ use crate::store::state_folder::StateFolder;
 pub struct Attestation {
     /// The run.
     pub run: LoopId,
+    /// Where it published.
+    pub control_root: Option<String>,
     /// When it began.
     pub started_at: Option<Timestamp>,
     /// How it ended; `None` while it goes on, or when its engine died.
@@ -108,6 +110,7 @@ impl Attestation {
         });
         Self {
             run,
+            control_root: summary.spec.as_ref().map(|spec| spec.control_root.clone()),
             started_at: summary.started_at,
             end: summary.end.clone(),
             ended_at: summary.at,

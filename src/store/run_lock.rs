@@ -153,5 +153,12 @@ pub(crate) fn running_on(source_root: &Path, owner: Option<&Owner>) -> Failure {
         Code::LoopRunning,
         format!("{} is locked by {who}", source_root.display()),
     )
-    .next(["run-loop", "status"])
+    .next(match owner {
+        Some(owner) => vec![
+            "run-loop".to_owned(),
+            "status".to_owned(),
+            owner.run.to_string(),
+        ],
+        None => ["run-loop", "status"].map(str::to_owned).to_vec(),
+    })
 }

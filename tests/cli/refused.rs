@@ -136,7 +136,8 @@ fn a_working_copys_commands_are_refused_until_trusted_and_again_after_an_edit() 
     let config = "version: 1\nagents: {bot: {kind: command, command: [sh, -c, 'exit 1']}}\nroles: {reviewers: [bot]}\n";
     machine.repo.write("run-loop.yaml", config);
     let next = machine.refuses(&REVIEW, 2, "RL0010", "you have not trusted that file");
-    assert_eq!(next, "run-loop config trust");
+    let root = machine.repo.root().display();
+    assert_eq!(next, format!("run-loop config trust --worktree {root}"));
     let trusted = machine.run(&["config", "trust"]);
     assert_eq!(trusted.code, 0, "{trusted:?}");
     assert!(

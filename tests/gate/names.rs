@@ -46,12 +46,19 @@ fn head_may_be_any_revision_and_is_told_in_full() {
 fn g04_an_unfetched_base_is_its_own_reason_with_the_command_that_fetches_it() {
     let world = World::new();
     world.approve();
-    let failure = world.gate_of(Some("origin/main"), None, None).unwrap_err();
-    assert_eq!(failure.code, Code::BaseUnknown);
-    assert_eq!(failure.next.to_string(), "git fetch origin main");
-    let failure = world.gate_of(Some("release"), None, None).unwrap_err();
-    assert_eq!(failure.code, Code::BaseUnknown);
-    assert_eq!(failure.next.to_string(), "git fetch origin release");
+    let next = |given: &str| {
+        let failure = world.gate_of(Some(given), None, None).unwrap_err();
+        assert_eq!(failure.code, Code::BaseUnknown);
+        failure.next.0[3..].join(" ")
+    };
+    // Without a remote there is nothing to fetch.
+    assert_eq!(next("origin/main"), "branch --all --list");
+    world.repo.git(&["remote", "add", "origin", "../nowhere"]);
+    let kept = "+refs/heads/main:refs/remotes/origin/main";
+    assert_eq!(next("origin/main"), format!("fetch origin {kept}"));
+    let all = "fetch --tags origin +refs/heads/*:refs/remotes/origin/*";
+    assert_eq!(next("release"), all);
+    assert_eq!(next("release~3"), "fetch --all --tags");
     assert_eq!(
         refused(world.gate_of(Some("main"), Some("nowhere"), None)),
         Code::HeadUnknown

@@ -109,7 +109,7 @@ fn no_common_history_is_refused() {
     world.repo.git(&["switch", "-q", "feature"]);
     assert_eq!(
         refused(world.gate_of(Some("island"), None, None)),
-        Code::GateBaseMovedOn
+        Code::NoCommonHistory
     );
     let mut rules = rules();
     rules.policy.up_to_date = false;

@@ -109,9 +109,37 @@ fn an_unknown_name_is_refused_with_what_helps() {
     let next = refused(&repo, "up/main", Code::BaseUnknown)
         .next
         .to_string();
-    assert!(next.ends_with(" fetch up"), "{next}");
-    let next = refused(&repo, "v9", Code::BaseUnknown).next.to_string();
-    assert!(next.ends_with(" fetch --all --tags"), "{next}");
+    let kept = "+refs/heads/main:refs/remotes/up/main";
+    assert!(next.ends_with(&format!(" fetch up {kept}")), "{next}");
+    let failure = refused(&repo, "v9", Code::BaseUnknown);
+    assert!(failure.message.contains("up/v9"), "{failure}");
+    let next = failure.next.to_string();
+    let all = " fetch --tags up '+refs/heads/*:refs/remotes/up/*'";
+    assert!(next.ends_with(all), "{next}");
+    let next = refused(&repo, &"1".repeat(40), Code::BaseUnknown).next;
+    assert!(next.to_string().ends_with(" fetch --all --tags"), "{next}");
+}
+
+/// Scenario G04 in a clone of one branch, as machines make them: what is proposed really brings the name.
+#[test]
+fn in_a_clone_of_one_branch_the_named_command_brings_the_base() {
+    let repo = Repo::new();
+    repo.git(&["branch", "feature"]);
+    let (clone, url) = (
+        repo.beside("single"),
+        format!("file://{}", repo.root().display()),
+    );
+    let single = ["clone", "-q", "--single-branch", "-b", "feature", &url];
+    repo.git(&[&single[..], &[clone.to_str().unwrap()]].concat());
+    for (given, then) in [("origin/main", "origin/main"), ("main", "origin/main")] {
+        let ask = |name: &str| resolve(&git(), &discover(&clone), Some(name), BaseRule::MergeBase);
+        let failure = ask(given).unwrap_err();
+        assert_eq!(failure.code, Code::BaseUnknown);
+        let words: Vec<&str> = failure.next.0[3..].iter().map(String::as_str).collect();
+        repo::git(&clone, &words);
+        ask(then).unwrap();
+        repo::git(&clone, &["update-ref", "-d", "refs/remotes/origin/main"]);
+    }
 }
 
 #[test]

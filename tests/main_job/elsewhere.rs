@@ -53,7 +53,10 @@ fn a_run_keeps_its_roots_wherever_a_command_is_started() {
     assert!(here.join(".agents/reports/approvals").exists());
     assert!(!elsewhere.join(".agents").exists());
     assert!(names(run(&elsewhere, &["cancel", &id]).ends(3)));
-    run(&here, &["gate", "--base", "main", "--head", "feature"]).ends(0);
+    // Whichever of them is asked, what was published is found where the run published it.
+    for folder in [&here, &elsewhere] {
+        run(folder, &["gate", "--base", "main", "--head", "feature"]).ends(0);
+    }
 }
 
 /// Issue 4: a run's id is enough, in whatever folder a command is started: outside of any repository, and
@@ -86,6 +89,14 @@ fn a_run_goes_on_and_ends_from_any_directory() {
     }
     run(&nowhere, &["resume"]).ends(3).with("RL0101");
     run(other.root(), &["resume", &id]).ends(0);
+    // And what the commands about it name can be run where they were named.
+    for command in ["show", "status", "log", "events"] {
+        for folder in [&nowhere, other.root()] {
+            run(folder, &[command, &id]).ends(0).says(&id);
+        }
+        let unknown = run(&nowhere, &[command, "ffffffff"]);
+        unknown.ends(2).with("RL0018");
+    }
     bench.gate().ends(0);
     let id = killed();
     run(&nowhere, &["cancel", &id]).ends(0).says("is cancelled");

@@ -135,5 +135,14 @@ fn next_commands_run() {
         let ran = bench.run(&args);
         ran.ends(0);
         assert!(!ran.stdout.is_empty());
+        // Whoever looked is not sent to look again: what is to be done comes next.
+        let shown = bench.run(&["show"]);
+        let root = bench.repo.root().display();
+        let again = format!("next: run-loop --worktree {root} --base main --review-only\n");
+        let leads_on = next[1] != "show" || shown.stdout.ends_with(&again);
+        assert!(leads_on, "{}", shown.stdout);
+        let logged = bench.run(&["log"]);
+        let leads_on = next[1] != "log" || logged.stdout.ends_with(&again);
+        assert!(leads_on, "{}", logged.stdout);
     }
 }

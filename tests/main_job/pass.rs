@@ -79,6 +79,56 @@ fn what_comes_next_is_true() {
     bench.gate().ends(4).with("RL0903");
 }
 
+/// What earlier runs published lies there untracked, and is nothing that anybody has to add or is told of.
+#[test]
+fn evidence_alone_is_no_uncommitted_edit() {
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing())
+        .ready();
+    bench.review().ends(0);
+    for committed in [false, true] {
+        if committed {
+            bench.repo.git(&["add", "-f", ".agents"]);
+            bench.repo.git(&["commit", "-q", "-m", "evidence"]);
+        }
+        let ran = bench.review();
+        let next = "\nnext: run-loop gate --worktree ";
+        assert!(ran.ends(0).stdout.contains(next), "{}", ran.stdout);
+        assert!(!ran.stderr.contains("uncommitted"), "{}", ran.stderr);
+    }
+    bench.repo.write("src/lib.rs", "pub fn edited() {}\n");
+    let ran = bench.review();
+    assert!(
+        ran.ends(0).stdout.contains(" add --all\n"),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stderr.contains("uncommitted"), "{}", ran.stderr);
+}
+
+/// Without `--base` only what came after the start was reviewed: the gate that is named asks where it merges,
+/// and never starts at the commit that the run began from.
+#[test]
+fn after_a_run_without_a_base_the_gate_asks_for_all_that_merges() {
+    // The creator commits: nothing is left to be added.
+    let creator = ScriptedAgent::with_script(
+        "echo '// new' >> src/lib.rs; git -c user.name=a -c user.email=a@b commit -qam new; \
+         echo Done. | deliver",
+    );
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing())
+        .spare("cat", &creator, "")
+        .ready();
+    let ran = bench.run(&["--creator", "cat", "--reviewer", "ann", "write it"]);
+    ran.ends(0);
+    let head = bench.repo.git(&["rev-parse", "feature"]);
+    let root = bench.repo.root().display();
+    let next = format!("next: run-loop gate --worktree {root} --head {head}\n");
+    assert!(ran.stdout.ends_with(&next), "{}", ran.stdout);
+    let gate = bench.run(&["gate", "--head", &head]);
+    gate.ends(4).with("RL0904");
+}
+
 /// T-001, T-002, scenario I13: objects, refs, index bytes, configuration, stash, worktrees, status.
 #[test]
 fn the_users_repository_is_untouched() {

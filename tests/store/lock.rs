@@ -62,7 +62,8 @@ fn a_lock_is_held_against_other_processes_and_freed_by_death() {
         refused.message.contains(&child.id().to_string()),
         "{refused}"
     );
-    assert_eq!(refused.next.to_string(), "run-loop status");
+    let status = format!("run-loop status {}", run_id(7));
+    assert_eq!(refused.next.to_string(), status);
     let Holder::Held(Some(owner)) = RunLock::holder(&place.state, Path::new("/src")).unwrap()
     else {
         panic!("somebody holds it and says who");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use run_loop::cli::args::Format;
-use run_loop::cli::args::history::{ListArgs, LogArgs, ShowArgs, StatusArgs};
+use run_loop::cli::args::history::{ListArgs, ShowArgs, StatusArgs};
 use run_loop::cli::args::{FormatArgs, RepositoryArgs};
 use run_loop::cli::history::History;
 use run_loop::cli::{list, log, show, status};
@@ -60,14 +60,8 @@ fn run_show(place: &Place, run: &str, format: Format) -> Result<String, Failure>
 }
 
 fn run_log(place: &Place, run: LoopId, format: Format) -> String {
-    let args = LogArgs {
-        run: Some(run.to_string()),
-        follow: false,
-        repository: repository(),
-        output: FormatArgs::default(),
-    };
-    let mut out = Vec::new();
-    log::run(&args, &history(place, format), &mut out).unwrap();
+    let (run, mut out) = (run.to_string(), Vec::new());
+    log::run(Some(&run), None, &history(place, format), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

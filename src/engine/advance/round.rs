@@ -10,7 +10,7 @@ use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::glob::Glob;
 use crate::domain::id::RoundNumber;
-use crate::domain::identity::{Pin, Remeasured};
+use crate::domain::identity::{Identity, Pin, Remeasured};
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::{BaseSpec, Quorum, RunSpec};
 use crate::engine::advance::close::{self, fail};
@@ -121,14 +121,24 @@ fn empty(run: &RunSpec, number: RoundNumber, pin: &Pin) -> Failure {
         BaseSpec::MergeBase { given, .. } => format!("{given} ({})", pin.identity.base),
         BaseSpec::StartHead { head } => format!("HEAD ({head})"),
     };
-    let range = format!("{}..{}", pin.identity.base, pin.identity.head);
-    let log = ["git", "-C", &run.source_root, "log", "--oneline", &range];
+    let Identity {
+        base: start, head, ..
+    } = &pin.identity;
+    let range = format!("{start}..{head}");
+    let in_source = ["git", "-C", &run.source_root];
+    // On the base itself there is nothing between: the branches say where the work is.
+    let asked: &[&str] = if start == head {
+        &["branch", "--all", "--verbose"]
+    } else {
+        &["log", "--oneline", &range]
+    };
+    let look = in_source.iter().chain(asked).copied();
     if number.0 == 1 {
         let message = format!("nothing differs from {base}: there is nothing to review");
-        Failure::new(Code::EmptyChangeSet, message).next(log)
+        Failure::new(Code::EmptyChangeSet, message).next(look)
     } else {
         let message = format!("nothing differs from {base} any more: nothing is left to review");
-        Failure::new(Code::ChangeSetBecameEmpty, message).next(log)
+        Failure::new(Code::ChangeSetBecameEmpty, message).next(look)
     }
 }
 
@@ -235,7 +245,7 @@ fn judge(
     if !drift.trips.is_empty() {
         let what: Vec<&str> = drift.trips.iter().map(|trip| trip.as_str()).collect();
         let reason = format!(
-            "{} moved while jobs ran: the round's approvals are void",
+            "{} moved since the round was pinned: its approvals are void",
             what.join(" and ")
         );
         return closed(RoundResult::Inconclusive { reason });

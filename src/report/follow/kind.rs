@@ -182,7 +182,7 @@ fn pinned(pin: &Pin) -> Kind {
         content_tree: pin.identity.content_tree.clone(),
         commits: pin.commits,
         behind: pin.behind,
-        dirty: pin.dirty,
+        dirty: pin.uncommitted,
         notices: pin.notices.clone(),
     }
 }

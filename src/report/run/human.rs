@@ -97,15 +97,18 @@ impl RunReport {
         rows.push(foot);
         table(&rows)
     }
-    /// The whole run as text for people.
+    /// The whole run as text for people, by the command that shows it: what leads to that very command
+    /// leads on from there.
     #[must_use]
-    pub fn human(&self) -> String {
+    pub fn human(&self, shown_by: &str) -> String {
         let mut said = self.without_end();
         if let Some(failure) = &self.failure {
             // Each line of its own: some end with a command.
             let message = text::block(&failure.to_string());
             let message = listed(message.lines().map(str::to_owned));
-            let next = text::line(&failure.next.to_string());
+            let looked = matches!(&failure.next.0[..], [_, command, ..] if command == shown_by);
+            let again = self.again.as_ref().filter(|_| looked);
+            let next = text::line(&again.unwrap_or(&failure.next).to_string());
             let lines = format!("\nend\n{message}  next: {next}\n");
             said.push_str(&lines);
         }

@@ -27,10 +27,7 @@ pub(super) fn after_approval(spec: &RunSpec, pin: &Pin, readers: u32) -> Option<
         return None;
     }
     let here = spec.source_root.as_str();
-    let base = match &spec.base {
-        BaseSpec::MergeBase { given, .. } => given.as_str(),
-        BaseSpec::StartHead { head } => head.as_str(),
-    };
+    let base = base(spec);
     let words: Vec<&str> = if readers == 0 {
         // The gate takes no approval that nobody read for.
         vec!["run-loop", "agents"]
@@ -45,24 +42,56 @@ pub(super) fn after_approval(spec: &RunSpec, pin: &Pin, readers: u32) -> Option<
             "--review-only",
         ];
         [&review, &reviewers(&spec.command)[..]].concat()
-    } else if pin.dirty {
+    } else if pin.uncommitted {
         vec!["git", "-C", here, "add", "--all"]
     } else if pin.behind > 0 && spec.policy.up_to_date {
         // Nor one of a head that lacks what the base got since.
         vec!["git", "-C", here, "merge", base]
     } else {
         let head = pin.identity.head.as_str();
-        [
-            "run-loop",
-            "gate",
-            "--worktree",
-            here,
-            "--base",
-            base,
-            "--head",
-            head,
-        ]
-        .to_vec()
+        let gate = ["run-loop", "gate", "--worktree", here];
+        // Where HEAD stood at the start is no place that anything merges into: a gate from there would wave
+        // through what came before the run, by the rules of a commit that nobody reviewed. Without a
+        // base, the gate asks the default branch.
+        let base: &[&str] = match &spec.base {
+            BaseSpec::MergeBase { given, .. } => &["--base", given],
+            BaseSpec::StartHead { .. } => &[],
+        };
+        [&gate, base, &["--head", head]].concat()
     };
     Some(NextCommand(words.into_iter().map(str::to_owned).collect()))
+}
+
+/// What comes next once it was looked at why a run did not pass: the same run again, for the same working
+/// tree from wherever it is pasted.
+pub(super) fn again(spec: &RunSpec) -> Option<NextCommand> {
+    let (program, options) = spec.command.split_first()?;
+    if spec.single.is_some() {
+        return None;
+    }
+    let mut command = vec![program.as_str(), "--worktree", &spec.source_root];
+    let mut options = options.iter().map(String::as_str);
+    while let Some(word) = options.next() {
+        if word == "--" {
+            command.push(word);
+            command.extend(options);
+            break;
+        }
+        if word == "--worktree" {
+            options.next();
+        } else if !word.starts_with("--worktree=") {
+            command.push(word);
+        }
+    }
+    Some(NextCommand(
+        command.into_iter().map(str::to_owned).collect(),
+    ))
+}
+
+/// The base as it was given, or as it was.
+fn base(spec: &RunSpec) -> &str {
+    match &spec.base {
+        BaseSpec::MergeBase { given, .. } => given,
+        BaseSpec::StartHead { head } => head.as_str(),
+    }
 }
