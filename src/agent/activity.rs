@@ -76,6 +76,7 @@ fn told(event: Event, shown: impl Fn(&str, bool) -> String) -> Option<String> {
         Event::ToolEnd { .. }
         | Event::Version { .. }
         | Event::Models { .. }
+        | Event::DeniedInAll { .. }
         | Event::Used { .. }
         | Event::Cost { .. }
         | Event::Reset { .. }

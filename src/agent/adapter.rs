@@ -84,6 +84,11 @@ pub enum Event {
         /// Whether it failed.
         failed: bool,
     },
+    /// So many tool calls were denied to it in all; others may have been told as they were.
+    DeniedInAll {
+        /// How many.
+        count: u32,
+    },
     /// A tool call was denied to it.
     Denied {
         /// The tool, where it is told.
@@ -207,13 +212,27 @@ pub(crate) fn piece(stream: Stream, value: &Value) -> Option<(String, &'static s
             let is_message = text_or_empty(value, "/type") == "message";
             is_message.then(|| (text_or_empty(value, "/role"), "/content"))
         }
+        Stream::Copilot => {
+            let pieces = [
+                (
+                    "assistant.message_delta",
+                    "/data/messageId",
+                    "/data/deltaContent",
+                ),
+                (
+                    "assistant.tool_call_delta",
+                    "/data/toolCallId",
+                    "/data/inputDelta",
+                ),
+            ];
+            let told = text_or_empty(value, "/type");
+            let (_, of, place) = pieces.into_iter().find(|(of, ..)| *of == told)?;
+            value
+                .pointer(place)
+                .map(|_| (format!("{told} {}", text_or_empty(value, of)), place))
+        }
         // They print whole messages, or lines of text, and a value has no end of line in it.
-        Stream::Codex
-        | Stream::Claude
-        | Stream::Opencode
-        | Stream::Copilot
-        | Stream::Aider
-        | Stream::Text => None,
+        Stream::Codex | Stream::Claude | Stream::Opencode | Stream::Aider | Stream::Text => None,
     }
 }
 
@@ -231,7 +250,10 @@ fn number(value: &Value, pointer: &str) -> Option<u64> {
 }
 /// Dollars at a place, in millionths.
 fn micro_usd(value: &Value, pointer: &str) -> Option<u64> {
-    let dollars = value.pointer(pointer)?.as_f64()?;
+    micro(value.pointer(pointer)?.as_f64()?)
+}
+/// Dollars in millionths.
+fn micro(dollars: f64) -> Option<u64> {
     let micro = (dollars * 1e6).round();
     // Beyond a million dollars it is no cost of a job.
     #[expect(

@@ -386,6 +386,8 @@ fn read(
             trouble: Trouble::Session,
             message: format!("it worked in {}", elsewhere.unwrap_or_default()),
         },
+        // What it was about is not known.
+        (Ended::TimedOut, Some(_)) => Ended::TimedOut,
         (ended, _) => outcome::ended(profile, ended, &account, &stderr_tail, secrets),
     };
     let ended = match ended {

@@ -208,9 +208,10 @@ pub enum Ended {
         /// The exit code.
         code: i32,
     },
-    /// By itself, and not well: by its exit code, or by what it told of itself.
+    /// By itself, and not well: by its exit code, or by what it told of itself. Or its provider had
+    /// refused it until its budget was spent: then that is told, and not the clock.
     Failed {
-        /// The exit code, which may be 0.
+        /// The exit code, which may be 0; 143 where we ended it.
         code: i32,
         /// What kind of failure.
         trouble: Trouble,
@@ -278,6 +279,17 @@ impl Ended {
             | Self::Lost
             | Self::Interrupted => true,
         }
+    }
+    /// Whether its provider took no key or login of it.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        matches!(
+            self,
+            Self::Failed {
+                trouble: Trouble::Auth,
+                ..
+            }
+        )
     }
     /// Whether a limit of its provider ended it.
     #[must_use]

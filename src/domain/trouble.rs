@@ -103,7 +103,7 @@ impl Trouble {
     #[must_use]
     pub fn said(self) -> &'static str {
         match self {
-            Self::Auth => "no valid key or login",
+            Self::Auth => "authentication: no valid key or login",
             Self::RateLimit => "rate limit",
             Self::Quota => "quota or budget used up",
             Self::Overloaded => "provider overloaded",

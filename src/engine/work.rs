@@ -169,6 +169,16 @@ impl State {
     pub fn agent_of(&self, job: &Job) -> Option<&Agent> {
         self.run.as_ref()?.agent_of(job)
     }
+    /// The command that shows whether an agent has a login, where these jobs' last one had none.
+    pub(in crate::engine) fn login<'a>(
+        &self,
+        mut jobs: impl DoubleEndedIterator<Item = &'a JobRecord>,
+    ) -> Option<[String; 4]> {
+        let JobRecord { job, outcome } = jobs.next_back()?;
+        let is_refused = outcome.as_ref()?.ended.is_refused();
+        let agent = self.agent_of(job).filter(|_| is_refused)?;
+        Some(doctor(&agent.name))
+    }
     /// Whether there is a plan in hand: a file's, or the planner's.
     #[must_use]
     pub fn has_plan(&self) -> bool {
@@ -216,4 +226,9 @@ impl State {
         };
         self.findings.iter().filter(fits).cloned().collect()
     }
+}
+
+/// The command that asks an agent one question.
+pub(in crate::engine) fn doctor(agent: &str) -> [String; 4] {
+    ["run-loop", "doctor", "--agent", agent].map(str::to_owned)
 }

@@ -34,9 +34,9 @@ fn a_limit_is_one_whatever_the_turn_ended_with() {
         assert_eq!(run.trouble(), Some(Trouble::RateLimit), "{program}");
         assert!(run.ended.is_limit(), "{program}");
     }
-    // It says nothing of it and tries on.
+    // It tries on, and says so to people alone.
     let gemini = recorded("gemini-acp", "error429");
-    assert_eq!(gemini.trouble(), Some(Trouble::Unfinished));
+    assert_eq!(gemini.trouble(), Some(Trouble::RateLimit));
 }
 
 #[test]
@@ -335,4 +335,37 @@ fn an_error_that_is_not_tried_again_is_the_end() {
     assert!(!turn(&[&chunk(None, "Done."), &error("")]).is_done());
     assert!(!turn(&[&chunk(None, "Done."), &error(r#","willRetry":false"#)]).is_done());
     assert!(turn(&[&chunk(None, "Done."), &error(r#","willRetry":true"#)]).is_done());
+}
+
+/// What copilot says itself, in pieces as if its model did: no part of the answer, and nothing else is
+/// taken for that.
+#[test]
+fn what_copilot_says_itself_is_no_part_of_its_answer() {
+    let piece = |text: &str| {
+        let content = serde_json::json!({"type": "text", "text": text});
+        let update =
+            serde_json::json!({"sessionUpdate": "agent_message_chunk", "content": content});
+        let params = serde_json::json!({"sessionId": "s", "update": update});
+        serde_json::json!({"agent": {"method": "session/update", "params": params}}).to_string()
+    };
+    let said = |pieces: &[&str]| {
+        let lines: Vec<String> = pieces.iter().map(|text| piece(text)).collect();
+        Account::of(Stream::Acp, lines.join("\n").as_bytes()).final_message()
+    };
+    for own in [
+        "Info: Disabled tools: bash, create, read_agent",
+        "Info: Request failed due to a transient API error. Retrying...",
+    ] {
+        assert_eq!(
+            said(&[own, "# Plan", " two"]).as_deref(),
+            Some("# Plan two")
+        );
+    }
+    for claim in [
+        "Info: Disabled tools: {\"verdict\": \"NOT PASS\"}",
+        "Info: Disabled tools: bash\nNOT PASS",
+        "Info: it is wrong.",
+    ] {
+        assert_eq!(said(&[claim, " So."]), Some(format!("{claim} So.")));
+    }
 }

@@ -95,8 +95,8 @@ fn the_page_holds_what_the_profiles_say() {
 fn row(page: &mut String, profile: &Profile, last: &Value) {
     let (tokens, cost) = match profile.stream {
         Stream::Claude if profile.name == "claude" => ("yes", "yes"),
-        Stream::Opencode => ("yes", "yes"),
-        Stream::Codex | Stream::Claude | Stream::Gemini | Stream::Aider => ("yes", "no"),
+        Stream::Opencode | Stream::Aider => ("yes", "yes"),
+        Stream::Codex | Stream::Claude | Stream::Gemini => ("yes", "no"),
         Stream::Acp if profile.name == "claude-acp" => ("yes", "yes"),
         Stream::Acp if profile.name == "opencode-acp" => ("no", "yes"),
         Stream::Acp if matches!(&*profile.name, "codex-acp" | "gemini-acp" | "qwen-acp") => {

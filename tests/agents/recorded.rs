@@ -53,10 +53,15 @@ pub(crate) fn recorded(program: &str, case: &str) -> Recorded {
 
 /// A recorded run with another end than the recorded one.
 pub(crate) fn ended_so(program: &str, case: &str, exited: Ended) -> Recorded {
+    read_so(program, case, &printed(program, case), exited)
+}
+
+/// The same where the program had printed this on its standard output.
+pub(crate) fn read_so(program: &str, case: &str, stdout: &str, exited: Ended) -> Recorded {
     let profile = profile(program);
-    let read = |kind: &str| std::fs::read(folder(program).join(format!("{case}.{kind}")));
-    let account = Account::of(profile.stream, &read("stdout").unwrap());
-    let stderr = String::from_utf8(read("stderr").unwrap_or_default()).unwrap();
+    let account = Account::of(profile.stream, stdout.as_bytes());
+    let stderr = std::fs::read_to_string(folder(program).join(format!("{case}.stderr")));
+    let stderr = stderr.unwrap_or_default();
     let ended = outcome::ended(&profile, exited, &account, &stderr, &Secrets::default());
     Recorded {
         profile,

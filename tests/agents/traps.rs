@@ -9,7 +9,7 @@ use run_loop::domain::profile::Stream;
 use run_loop::domain::trouble::Trouble;
 
 use crate::answers::ended;
-use crate::recorded::{ended_so, printed, profile, recorded};
+use crate::recorded::{ended_so, printed, profile, read_so, recorded};
 
 fn trouble(program: &str, case: &str) -> Option<Trouble> {
     recorded(program, case).trouble()
@@ -270,20 +270,95 @@ fn denied_permissions() {
         assert!(run.ended.is_success(), "{program} {case}");
         assert_eq!(run.account.spent().denied, 1, "{program} {case}");
     }
+    // qwen tells of them in its last line alone.
+    let denied = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done.",
+        "permission_denials":[{"tool_name":"web_fetch"},{"tool_name":"edit"}]}"#
+        .replace('\n', "");
+    let account = Account::of(Stream::Claude, denied.as_bytes());
+    assert!(account.is_done());
+    assert_eq!(account.spent().denied, 2);
     let stopped = recorded("opencode", "ask-no-auto");
     assert_eq!(stopped.account.spent().denied, 1);
     assert_eq!(stopped.trouble(), Some(Trouble::Unfinished));
 }
 
-/// A 401 that is tried again for minutes ends by our clock; what it was about is not lost.
+/// aider exits with 0 and tells tokens also where its context was too long for the model, or its answer cut.
 #[test]
-fn a_401_that_is_tried_again_is_told() {
-    let run = ended_so("claude", "error401", Ended::TimedOut);
-    assert_eq!(run.ended, Ended::TimedOut);
+fn an_answer_that_hit_a_token_limit_is_none() {
+    let hit =
+        "Model openai/stub-model has hit a token limit!\nToken counts below are approximate.\n";
+    for tokens in ["12k sent, 0 received.", "100 sent, 4.1k received."] {
+        let output = format!("VERDICT: PASS\n\nTokens: {tokens}\n{hit}");
+        let Ended::Failed { trouble, .. } = ended("aider", &output) else {
+            panic!("{output}");
+        };
+        assert_eq!(trouble, Trouble::Request);
+    }
+    assert!(!ended("aider", "Tokens: 12k sent, 0 received.\n").is_success());
+}
+
+/// Where its model library knows the price, it tells the cost of each message.
+#[test]
+fn aider_tells_its_cost_where_it_knows_the_price() {
+    let spent = |output: &str| Account::of(Stream::Aider, output.as_bytes()).spent();
+    let first = "Tokens: 1.2k sent, 20 received. Cost: $0.0023 message, $0.0023 session.\n";
+    let cached = "Tokens: 1.2k sent, 1k cache write, 1k cache hit, 20 received.\n\
+                  Cost: $1.25 message, $1.26 session.\n";
+    assert_eq!(spent(first).cost_micro_usd, Some(2_300));
     assert_eq!(
-        run.account.error().unwrap().trouble,
-        None.or(Some(Trouble::Auth))
+        spent(&format!("{first}{cached}")).cost_micro_usd,
+        Some(1_252_300)
     );
+    assert_eq!(
+        spent("Tokens: 100 sent, 20 received.\n").cost_micro_usd,
+        None
+    );
+}
+
+/// A 401 or a 429 that is tried again for minutes ends by our clock, and is told as what it is.
+#[test]
+fn what_is_tried_again_until_the_clock_ends_it_is_told() {
+    let (auth, limit) = (Some(Trouble::Auth), Some(Trouble::RateLimit));
+    for (program, case, before, wanted) in [
+        ("claude", "error401", "\"assistant\"", auth),
+        ("claude", "error429-retries2", "\"assistant\"", limit),
+        ("codex", "error401", "turn.failed", auth),
+        ("codex", "error429", "turn.failed", limit),
+        // These say it to people alone.
+        ("qwen", "error429", "", limit),
+        ("gemini", "error429", "", limit),
+        ("gemini-acp", "error429", "", limit),
+        ("aider", "error429", "", limit),
+        // Who failed is another matter: with more time it might have gone well.
+        ("claude", "error500-retries2", "\"assistant\"", None),
+        ("claude", "hang-sigterm", "", None),
+        ("gemini", "hang-sigterm", "", None),
+        ("qwen", "hang-sigterm", "", None),
+    ] {
+        let whole = printed(program, case);
+        let cut = if before.is_empty() {
+            &*whole
+        } else {
+            whole.split_once(before).unwrap().0
+        };
+        let cut = cut.rsplit_once('\n').map_or("", |(lines, _)| lines);
+        let run = read_so(program, case, cut, Ended::TimedOut);
+        assert_eq!(run.trouble(), wanted, "{program} {case}: {:?}", run.ended);
+        match run.ended {
+            Ended::Failed { code, message, .. } => {
+                assert!(code == 143 && message.ends_with("until its budget was spent"));
+            }
+            other => assert_eq!(other, Ended::TimedOut),
+        }
+    }
+    // After an answer nobody knows what was said to people when.
+    let answered = format!("{}{}", printed("qwen", "text"), printed("qwen", "error429"));
+    let run = read_so("qwen", "error429", &answered, Ended::TimedOut);
+    assert_eq!(run.ended, Ended::TimedOut);
+    // A limit that it got over is none.
+    let over = printed("claude", "error429-once");
+    let run = read_so("claude", "error429-once", &over, Ended::TimedOut);
+    assert_eq!(run.ended, Ended::TimedOut);
 }
 
 /// A stream that hangs and is stopped has no answer that counts as done.
@@ -382,4 +457,14 @@ fn thousands_of_aiders_tokens_are_read() {
     ] {
         assert_eq!(told(line), Some(tokens), "{line}");
     }
+}
+
+/// copilot's own end with another exit code is no missing one.
+#[test]
+fn an_end_event_that_tells_a_failure_is_told() {
+    let line = r#"{"type":"result","sessionId":"s","exitCode":3}"#;
+    let Ended::Failed { message, .. } = ended("copilot", line) else {
+        panic!("{line}");
+    };
+    assert_eq!(message, "its result says exit code 3");
 }

@@ -276,7 +276,14 @@ fn what_will_not_pass_is_not_tried_again() {
         let script = format!("echo x >> {}\n{end}\nexit 1", starts.display());
         drop(std::fs::remove_file(&starts));
         let world = Profiled::keeping(folder.path(), &[("claude", &claude(&script))]);
-        world.run(&["claude"]).ends(5);
+        let ran = world.run(&["claude"]);
+        ran.ends(5);
+        // What mends a login is no log.
+        let next = match status {
+            401 => &["run-loop", "doctor", "--agent", "claude"][..],
+            _ => &["run-loop", "log"],
+        };
+        assert_eq!(ran.next()[..next.len()], *next);
         std::fs::read_to_string(&starts).unwrap().lines().count()
     };
     assert_eq!(count(401), 1);

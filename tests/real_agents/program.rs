@@ -261,6 +261,8 @@ impl Trial {
                 {"match": {"contains": "Write the title in the predominant"}, "text": "A title"},
                 // qwen asks what the user may say next.
                 {"match": {"contains": "Reply with ONLY the suggestion"}, "text": ""},
+                // And, once a creator's turn is over, what of it to remember.
+                {"match": {"contains": "managed memory extraction subagent"}, "text": "Nothing."},
             ],
             "replies": replies,
         });

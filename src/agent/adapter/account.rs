@@ -37,6 +37,10 @@ pub struct Account {
     ended_well: Option<bool>,
     fatal: Option<Told>,
     last_error: Option<Told>,
+    /// The last error, while nothing was said or done after it.
+    tries_again: Option<Told>,
+    /// Whether its model ever answered anything.
+    was_answered: bool,
 }
 
 /// An error as it was told.
@@ -75,6 +79,8 @@ impl Account {
             ended_well: None,
             fatal: None,
             last_error: None,
+            tries_again: None,
+            was_answered: false,
         }
     }
 
@@ -90,6 +96,10 @@ impl Account {
 
     /// Takes an event in.
     pub fn fold(&mut self, event: Event) {
+        if self.is_answer(&event) {
+            self.tries_again = None;
+            self.was_answered = true;
+        }
         match event {
             Event::Session {
                 id,
@@ -127,6 +137,7 @@ impl Account {
             Event::ToolStart { by_another, .. } => self.begins_a_tool(by_another),
             Event::ToolEnd { .. } => self.ends_a_tool(),
             Event::Denied { .. } => self.spent.denied += 1,
+            Event::DeniedInAll { count } => self.spent.denied = self.spent.denied.max(count),
             Event::Used { usage, more } => {
                 self.usage = if more { self.usage.plus(usage) } else { usage };
             }
@@ -149,6 +160,7 @@ impl Account {
                 if fatal && self.fatal.as_ref().is_none_or(Told::is_wordless) {
                     self.fatal = Some(told.clone());
                 }
+                self.tries_again = Some(told.clone());
                 self.last_error = Some(told);
             }
             Event::Result { success, text } => {
@@ -294,6 +306,19 @@ impl Account {
         self.fatal.as_ref().or(self.last_error.as_ref())
     }
 
+    /// The error that it gave up on, or after which it neither said nor did anything: what it was about
+    /// when it was ended.
+    #[must_use]
+    pub fn was_at(&self) -> Option<&Told> {
+        self.fatal.as_ref().or(self.tries_again.as_ref())
+    }
+
+    /// Whether its model ever answered anything.
+    #[must_use]
+    pub fn was_answered(&self) -> bool {
+        self.was_answered
+    }
+
     /// What was said last, in a piece that begins so.
     #[must_use]
     pub fn ends_with_piece(&self, beginning: &str) -> Option<&str> {
@@ -348,6 +373,33 @@ impl Account {
             usage,
             cost_micro_usd: cost.filter(|cost| *cost > 0 || usage.is_some()),
             ..self.spent.clone()
+        }
+    }
+
+    /// Whether this tells of a model that answers, or of what it does.
+    fn is_answer(&self, event: &Event) -> bool {
+        match event {
+            Event::Message { text, .. } | Event::Piece { text, .. } => {
+                // What that prints is its own words as well.
+                self.stream != Stream::Aider && !text.trim().is_empty()
+            }
+            Event::ToolStart { .. }
+            | Event::ToolEnd { .. }
+            | Event::Denied { .. }
+            | Event::Result { success: true, .. } => true,
+            Event::Session { .. }
+            | Event::Version { .. }
+            | Event::Models { .. }
+            | Event::DeniedInAll { .. }
+            | Event::Asked
+            | Event::Turn
+            | Event::Used { .. }
+            | Event::Cost { .. }
+            | Event::Error { .. }
+            | Event::Reset { .. }
+            | Event::Result { success: false, .. }
+            | Event::Torn
+            | Event::Raw { .. } => false,
         }
     }
 }

@@ -156,9 +156,13 @@ fn happened(update: &Value, events: &mut Vec<Event>) {
             // The message of another is no answer of this one's.
             let said = text(update, "/content/text").filter(|_| !is_of_another(update));
             if let Some(said) = said {
-                events.push(Event::Piece {
-                    of: text(update, "/messageId"),
-                    text: said,
+                events.push(if is_of_copilot(&said) {
+                    Event::Raw { text: said }
+                } else {
+                    Event::Piece {
+                        of: text(update, "/messageId"),
+                        text: said,
+                    }
                 });
             }
         }
@@ -195,6 +199,15 @@ fn is_of_another(update: &Value) -> bool {
     let told = |place| update.pointer(place).is_some_and(|asked| !asked.is_null());
     // As claude-agent-acp says it, and as qwen does.
     told("/_meta/claudeCode/parentToolUseId") || told("/_meta/parentToolCallId")
+}
+
+/// Whether this is what copilot says itself as if its model did, in a piece of its own. No claim has room in
+/// it, should a model ever say it.
+fn is_of_copilot(said: &str) -> bool {
+    let is_name = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"_-, ".contains(&b);
+    let tools = said.strip_prefix("Info: Disabled tools: ");
+    tools.is_some_and(|tools| tools.bytes().all(is_name))
+        || said == "Info: Request failed due to a transient API error. Retrying..."
 }
 
 /// What codex-acp tells beside the protocol: a turn that gave up ends as if it were done, with the

@@ -1,6 +1,6 @@
 //! `aider`: text for people. A line of tokens is the only sign that a model answered.
 
-use crate::agent::adapter::Event;
+use crate::agent::adapter::{Event, micro};
 use crate::domain::spent::Usage;
 use crate::domain::trouble::Trouble;
 
@@ -9,19 +9,33 @@ use crate::domain::trouble::Trouble;
 pub(super) fn read(line: &str) -> Vec<Event> {
     let mut events = Vec::new();
     if let Some(counts) = line.strip_prefix("Tokens: ") {
+        let output = before(counts, " received");
         events.push(Event::Used {
             usage: Usage {
                 input: before(counts, " sent"),
-                output: before(counts, " received"),
+                output,
                 ..Usage::default()
             },
             more: true,
         });
+        events.extend(cost(counts));
+        // Who sent nothing back answered nothing.
         events.push(Event::Result {
-            success: true,
+            success: output != Some(0),
             text: None,
         });
         return events;
+    }
+    if line.starts_with("Cost: ") {
+        events.extend(cost(line));
+    }
+    if line.starts_with("Model ") && line.ends_with(" has hit a token limit!") {
+        // Its answer was cut, or it has none; the line of tokens stood before this.
+        events.push(Event::Error {
+            trouble: Some(Trouble::Request),
+            message: line.to_owned(),
+            fatal: true,
+        });
     }
     if let Some(name) = error_name(line) {
         events.push(Event::Error {
@@ -44,6 +58,17 @@ pub(super) fn read(line: &str) -> Vec<Event> {
         goes_on: true,
     });
     events
+}
+
+/// `Cost: $0.0023 message, $0.0045 session.`: of what it was asked now, and of all.
+fn cost(line: &str) -> Option<Event> {
+    let (_, costs) = line.split_once("Cost: $")?;
+    let (dollars, _) = costs.split_once(" message")?;
+    let micro_usd = micro(dollars.replace(',', "").parse().ok()?)?;
+    Some(Event::Cost {
+        micro_usd,
+        more: true,
+    })
 }
 
 /// The name of an error of its model library that a line begins with.

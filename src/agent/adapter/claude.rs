@@ -119,6 +119,13 @@ fn result(value: &Value, events: &mut Vec<Event>) {
         },
         more: true,
     });
+    // Where qwen tells it, and claude once more.
+    let denied = value
+        .pointer("/permission_denials")
+        .and_then(Value::as_array);
+    if let Some(count) = denied.and_then(|denied| u32::try_from(denied.len()).ok()) {
+        events.push(Event::DeniedInAll { count });
+    }
     if let Some(micro_usd) = micro_usd(value, "/total_cost_usd") {
         events.push(Event::Cost {
             micro_usd,

@@ -65,8 +65,16 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
                     directory: None,
                 });
             }
+            let code = value.pointer("/exitCode").and_then(Value::as_i64);
+            if let Some(code) = code.filter(|code| *code != 0) {
+                events.push(Event::Error {
+                    trouble: None,
+                    message: format!("its result says exit code {code}"),
+                    fatal: true,
+                });
+            }
             events.push(Event::Result {
-                success: value.pointer("/exitCode").and_then(Value::as_i64) == Some(0),
+                success: code == Some(0),
                 text: None,
             });
         }

@@ -9,9 +9,12 @@ use crate::domain::trouble::Trouble;
 /// Characters of a program's own words that are kept.
 const WORDS: usize = 300;
 
+/// What a shell says of a program that SIGTERM ended, as we end those whose budget is spent.
+const TERMINATED: i32 = 143;
+
 /// How the job ended. Success needs an exit with 0, the program's own word that it is done, and
-/// no error that it gave up on; a program that we ended has not succeeded whatever it says. No secret
-/// stands in what is told of it.
+/// no error that it gave up on; a program that we ended has not succeeded whatever it says, and where
+/// its provider refused it until then, that is why. No secret stands in what is told of it.
 #[must_use]
 pub fn ended(
     profile: &Profile,
@@ -28,8 +31,8 @@ pub fn ended(
             return Ended::Exited { code: 0 };
         }
         Ended::Exited { code } => code,
+        Ended::TimedOut => return out_of_time(profile, account, stderr, secrets),
         other @ (Ended::Signalled { .. }
-        | Ended::TimedOut
         | Ended::Stopped
         | Ended::NotStarted { .. }
         | Ended::Lost
@@ -60,6 +63,33 @@ pub fn ended(
         code,
         trouble,
         message: shown(&words, secrets),
+    }
+}
+
+/// How a program ended whose budget was spent. Some try again for many minutes what their provider
+/// refuses: a key that is none would be none with more time as well, and a limit is nobody's failure.
+fn out_of_time(profile: &Profile, account: &Account, stderr: &str, secrets: &Secrets) -> Ended {
+    let told = account.was_at().and_then(|told| {
+        let trouble = said(profile, &told.message).or(told.trouble)?;
+        Some((trouble, told.message.as_str()))
+    });
+    // Some say it to people alone. When they said it is not known, so only where nothing else was said.
+    let to_people = || {
+        let mut lines = stderr.lines().rev();
+        lines.find_map(|line| Some((said(profile, line)?, line)))
+    };
+    let told = told.or_else(|| (!account.was_answered()).then(to_people)?);
+    let told = told.filter(|(trouble, _)| trouble.is_limit() || *trouble == Trouble::Auth);
+    let Some((trouble, words)) = told else {
+        return Ended::TimedOut;
+    };
+    Ended::Failed {
+        code: TERMINATED,
+        trouble,
+        message: format!(
+            "{}, and so it was until its budget was spent",
+            shown(words, secrets)
+        ),
     }
 }
 

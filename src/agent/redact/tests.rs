@@ -187,6 +187,24 @@ fn a_value_in_pieces_goes_also_where_a_part_cannot_be_read() {
     }
 }
 
+/// copilot says its messages in pieces, and what it calls tools with.
+#[test]
+fn a_value_in_the_pieces_of_copilot_goes() {
+    for (kind, of, place) in [
+        ("message_delta", "messageId", "deltaContent"),
+        ("tool_call_delta", "toolCallId", "inputDelta"),
+    ] {
+        let line = |text: &str| {
+            format!(
+                "{{\"type\":\"assistant.{kind}\",\"data\":{{\"{of}\":\"a\",\"{place}\":\"{text}\"}}}}\n"
+            )
+        };
+        let (first, rest) = VALUE.split_at(5);
+        let left = left_of(Stream::Copilot, (line(first) + &line(rest)).as_bytes());
+        assert!(!left.contains(first) && !left.contains(rest), "{left}");
+    }
+}
+
 /// The value as others write it down, and what only an address says.
 #[test]
 fn a_value_goes_in_whatever_form() {

@@ -8,6 +8,7 @@ use crate::domain::event::{Event, RoundResult, Settlement, StopCause};
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::Pin;
+use crate::domain::job::Role;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::engine::advance::{request, work};
@@ -67,7 +68,7 @@ pub(super) fn after_round(state: &State) -> Option<Event> {
             readers: u32::try_from(run.readers()).unwrap_or(u32::MAX),
         },
         RoundResult::Inconclusive { reason } => End::Failed {
-            failure: inconclusive(run, round, reason),
+            failure: inconclusive(state, run, round, reason),
         },
         // The agenda says what follows them.
         RoundResult::NotPassed | RoundResult::Stale { .. } => return None,
@@ -156,11 +157,16 @@ pub(super) fn refused_again(
     (works && !itself).then(|| Failure::new(Code::NoProgress, message).next(show))
 }
 
-fn inconclusive(run: &RunSpec, round: &ClosedRound, reason: &str) -> Failure {
-    let missing = round
+fn inconclusive(state: &State, run: &RunSpec, round: &ClosedRound, reason: &str) -> Failure {
+    let silent = round
         .slots
-        .values()
-        .any(|slot| matches!(slot.settlement(), Some(Settlement::NoVerdict { .. })));
+        .iter()
+        .filter(|(_, slot)| matches!(slot.settlement(), Some(Settlement::NoVerdict { .. })));
+    let mut silent = silent.map(|(name, _)| name).peekable();
+    let missing = silent.peek().is_some();
+    // A login comes before everything else.
+    let login =
+        silent.find_map(|name| state.login(state.attempts(Role::Review, name, round.number)));
     let code = if missing {
         Code::NoVerdict
     } else {
@@ -171,7 +177,11 @@ fn inconclusive(run: &RunSpec, round: &ClosedRound, reason: &str) -> Failure {
         "log".to_owned(),
         run.loop_id.to_string(),
     ];
-    Failure::new(code, reason).next(log)
+    let failure = Failure::new(code, reason);
+    match login {
+        Some(doctor) => failure.next(doctor),
+        None => failure.next(log),
+    }
 }
 
 /// Waits for everything under way, closes what jobs are left, gives back what is held, ends.

@@ -15,6 +15,7 @@ use crate::engine::budget::Paid;
 use crate::engine::delegation::{DelegationRecord, JobStatus, Root};
 use crate::engine::ending::{closed_by, is_limited};
 use crate::engine::state::State;
+use crate::engine::work::doctor;
 
 /// What follows from the end of a dispatch, wherever the run stands: it is a fact of the job.
 pub(super) fn judged(state: &State) -> Option<Event> {
@@ -115,8 +116,11 @@ pub(super) fn single(state: &State, run: &RunSpec) -> Option<Event> {
             };
             let failure = Failure::new(code, format!("job {job} {what}: {reason}"));
             // Nothing more can be seen of a job whose end nobody saw.
+            let outcome = first.dispatches.last().and_then(|(_, it)| it.as_ref());
             let failure = if closed.kind() == LOST {
                 failure.next(run.command.clone())
+            } else if outcome.is_some_and(|outcome| outcome.ended.is_refused()) {
+                failure.next(doctor(&first.submission.agent.name))
             } else {
                 failure.next(["run-loop", "job", "show", &job.to_string()])
             };

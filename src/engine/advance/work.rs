@@ -241,7 +241,11 @@ fn failed(state: &State, work: &Work, ended: &Ended) -> Failure {
         | Role::Arbitrate
         | Role::Comply => Code::DelegationFailed,
     };
-    Failure::new(code, message).next(log(state))
+    let failure = Failure::new(code, message);
+    match state.login(state.attempts(work.role, &work.slot, work.round())) {
+        Some(doctor) => failure.next(doctor),
+        None => failure.next(log(state)),
+    }
 }
 
 /// The command that shows how the run's jobs went.
