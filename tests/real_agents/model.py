@@ -48,11 +48,11 @@ reply (one of, where "text" may stand beside a tool call):
         and files
     {"answers": "fixed"}, {"rulings": "upheld"}, {"challenge": ["an objection"]}
         the block that another prompt asks for, about every finding that it names
-    {"hang": "accept" | "headers" | "events", "seconds": 60}
+    {"hang": "accept" | "headers" | "events"}
         hold the connection: before any byte, after the headers, or after the first half
-        of the text; then drop it. Without "seconds" it is held until the client goes away.
+        of the text, until the client goes away.
     {"cut": true, "text": "partial"}            drop the connection in the middle of a stream
-  and beside any of them: "delay": seconds before answering, "usage": {...}, "model": "name".
+  and beside any of them: "usage": {...}, "model": "name".
 """
 import argparse
 import json
@@ -486,23 +486,21 @@ class Handler(BaseHTTPRequestHandler):
         text += "data: %s\n\n" % (data if isinstance(data, str) else json.dumps(data))
         self.chunk(text.encode())
 
-    def hold(self, seconds):
-        """Keep the connection open without a byte until the client goes away or time is up."""
+    def hold(self):
+        """Keep the connection open without a byte until the client goes away."""
         self.close_connection = True
         start = time.monotonic()
-        while seconds is None or time.monotonic() - start < seconds:
-            ready, _, _ = select.select([self.connection], [], [], 0.1)
-            if ready:
-                try:
-                    gone = self.connection.recv(1, socket.MSG_PEEK) == b""
-                except OSError:
-                    gone = True
-                if gone:
-                    self.note(event="client closed a held connection", request=self.number,
-                              after_s=round(time.monotonic() - start, 2))
-                    raise ClientGone
-                time.sleep(0.1)
-        self.note(event="stub dropped a held connection", request=self.number, after_s=seconds)
+        while True:
+            select.select([self.connection], [], [])
+            try:
+                # What it says meanwhile is not heard.
+                gone = self.connection.recv(65536) == b""
+            except OSError:
+                gone = True
+            if gone:
+                self.note(event="client closed a held connection", request=self.number,
+                          after_s=round(time.monotonic() - start, 2))
+                raise ClientGone
 
     def drop(self):
         self.close_connection = True
@@ -596,14 +594,12 @@ class Handler(BaseHTTPRequestHandler):
         self.note(api=api, model=model, stream=stream, tools=names, reply=chosen, **entry)
         usage = dict(DEFAULT_USAGE, **self.server.script.data.get("usage", {}), **reply.get("usage", {}))
         model = reply.get("model", model)
-        time.sleep(reply.get("delay", 0))
         if "error" in reply:
             return self.send_json(reply["error"], error_body(api, reply["error"], reply, rid),
                                   reply.get("headers"))
         hang = reply.get("hang")
         if hang == "accept":
-            self.hold(reply.get("seconds"))
-            return self.drop()
+            self.hold()
         if "report" in reply:
             reply = dict(reply, text=report_of(body, reply["report"]))
         elif any(kind in reply for kind in ("answers", "rulings", "challenge")):
@@ -616,7 +612,7 @@ class Handler(BaseHTTPRequestHandler):
         if not stream:
             if hang or reply.get("cut"):
                 if hang:
-                    self.hold(reply.get("seconds"))
+                    self.hold()
                 return self.drop()
             if "stream_error" in reply:
                 return self.send_json(500, error_body(api, 500, {"message": str(reply["stream_error"])}, rid))
@@ -629,14 +625,12 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.flush()
         if hang == "headers":
-            self.hold(reply.get("seconds"))
-            return self.drop()
+            self.hold()
         for event in EVENTS[api](rid, model, said, calls, usage):
             if event is not HALF:
                 self.send_event(event)
             elif hang:
-                self.hold(reply.get("seconds"))
-                return self.drop()
+                self.hold()
             elif reply.get("cut"):
                 return self.drop()
             elif "stream_error" in reply:
