@@ -11,6 +11,8 @@ mod support;
 
 #[path = "real_agents/creator.rs"]
 mod creator;
+#[path = "agents/driven.rs"]
+mod driven;
 #[path = "real_agents/failures.rs"]
 mod failures;
 #[path = "real_agents/gate.rs"]

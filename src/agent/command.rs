@@ -188,7 +188,7 @@ fn dispatched(
     };
     let shows = secrets.taken_out_of_output(Stream::Text, &mut done.stdout, &mut done.stderr);
     let unusable = shows.err().or(unusable);
-    let ended = limited(done.ended, &stderr_tail);
+    let ended = explained(done.ended, &stderr_tail);
     Dispatched {
         ended,
         gone: done.gone,
@@ -208,17 +208,22 @@ fn dispatched(
 /// `EX_TEMPFAIL` of sysexits; it is our own for the same.
 const LIMITED: i32 = 75;
 
-/// How a command ended: one that says that it met a limit did not fail. Its last words on standard
-/// error may tell until when.
-fn limited(ended: Ended, stderr: &str) -> Ended {
-    if ended != (Ended::Exited { code: LIMITED }) {
-        return ended;
-    }
+/// How a command ended: one that says that it met a limit did not fail, and its last words on standard
+/// error may tell until when. Of one that failed they tell why.
+fn explained(ended: Ended, stderr: &str) -> Ended {
     let words = stderr.lines().rfind(|line| !line.trim().is_empty());
-    Ended::Failed {
-        code: LIMITED,
-        trouble: Trouble::RateLimit,
-        message: outcome::shortened(words.unwrap_or_default()),
+    match (ended, words) {
+        (Ended::Exited { code: LIMITED }, words) => Ended::Failed {
+            code: LIMITED,
+            trouble: Trouble::RateLimit,
+            message: outcome::shortened(words.unwrap_or_default()),
+        },
+        (Ended::Exited { code }, Some(words)) if code != 0 => Ended::Failed {
+            code,
+            trouble: Trouble::Unknown,
+            message: outcome::shortened(words),
+        },
+        (ended, _) => ended,
     }
 }
 

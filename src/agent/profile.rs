@@ -252,7 +252,8 @@ fn as_command(
     }
     args.extend(profile.last.iter().cloned());
     // What the user named must be set; what the profile knows is passed on where it is.
-    let known = profile.env.iter().chain(&profile.keys);
+    let keys = profile.keys_for(program.model.as_deref());
+    let known = profile.env.iter().chain(keys);
     let set = known.filter(|name| environment.contains_key(std::ffi::OsStr::new(name)));
     CommandAgent {
         program: program.program.clone(),
@@ -408,7 +409,7 @@ fn read(
         | Ended::Lost
         | Ended::Interrupted) => other,
     };
-    let spent = spent(profile, &account, stands.belongs, continues);
+    let spent = told_of_itself(secrets, spent(profile, &account, stands.belongs, continues));
     let shows = secrets.taken_out_of_output(profile.stream, &mut done.stdout, &mut done.stderr);
     let unusable = shows.err().or(unusable);
     let report = match wanted {
@@ -450,6 +451,19 @@ fn stands_elsewhere(told: &str, directory: Option<&Path>) -> bool {
     };
     let real = |path: &Path| fs_err::canonicalize(path).ok();
     real(Path::new(told)) != real(directory)
+}
+
+/// The same without secrets: it is written down and promoted. A session whose name holds one is none that
+/// anybody could go on in.
+fn told_of_itself(secrets: &Secrets, spent: Spent) -> Spent {
+    let shown = |told: Option<String>| told.map(|told| secrets.taken_out_of_text(&told));
+    let is_shown = |told: &String| secrets.taken_out_of_text(told) == *told;
+    Spent {
+        model: shown(spent.model),
+        version: shown(spent.version),
+        session: spent.session.filter(is_shown),
+        ..spent
+    }
 }
 
 /// What the job used: in a continued session some programs count on.

@@ -13,6 +13,7 @@ mod address;
 mod files;
 mod known;
 mod pieces;
+mod shapes;
 mod values;
 
 pub(crate) use known::let_go;
@@ -64,6 +65,7 @@ impl Secrets {
         let mut values: Vec<Vec<u8>> = values
             .map(|value| value.trim_ascii().to_vec())
             .filter(|value| value.len() >= SHORTEST)
+            .flat_map(values::with_its_lines)
             .flat_map(|value| values::forms(&value))
             .collect();
         values.sort_unstable();
@@ -96,9 +98,18 @@ impl Secrets {
         clean
     }
 
-    /// Where the values stand, and passwords in addresses, in order and apart from each other.
+    /// Whether a text holds one of the values that look drawn at random; others may be ordinary words of it.
+    #[must_use]
+    pub fn is_in(&self, text: &[u8]) -> bool {
+        let mut drawn = self.values.iter().filter(|value| values::is_random(value));
+        drawn.any(|value| position(text, value).is_some())
+    }
+
+    /// Where the values stand, passwords in addresses and what is a token by its shape, in order and apart
+    /// from each other.
     fn found_in(&self, text: &[u8]) -> Vec<Range<usize>> {
         let mut found = address::found_in(text, false);
+        found.extend(shapes::found_in(text, false));
         for value in &self.values {
             let mut from = 0;
             while let Some(at) = position(&text[from..], value) {
@@ -148,10 +159,11 @@ impl Secrets {
         };
         // No user and password are longer.
         let end = &text[text.len().saturating_sub(LONGEST)..];
-        let addressed = address::found_in(end, true).pop();
-        let addressed = addressed.filter(|range| range.end == end.len());
+        let by_rule = [address::found_in(end, true), shapes::found_in(end, true)];
+        let by_rule = by_rule.into_iter().flatten();
+        let by_rule = by_rule.filter(|range| range.end == end.len());
         let values = self.values.iter().filter_map(begun);
-        values.chain(addressed.map(|range| range.len())).max()
+        values.chain(by_rule.map(|range| range.len())).max()
     }
 
     /// Takes what a value begins with from the end of a text.

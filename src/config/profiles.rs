@@ -59,7 +59,8 @@ pub fn embedded(name: &str) -> Result<Option<Profile>, Failure> {
 pub fn read(file: &File) -> Result<Profile, Failure> {
     let wrong = |what: &str| {
         Failure::new(Code::ConfigInvalid, format!("{}: {what}", file.name))
-            .next(["run-loop", "agents"])
+            // What lists the agents would meet the same fault.
+            .next(["run-loop", "schema", "profile"])
     };
     let text = std::str::from_utf8(&file.bytes).map_err(|_| wrong("the file is not UTF-8"))?;
     serde_yaml::from_str(text).map_err(|error| wrong(&error.to_string()))

@@ -32,6 +32,55 @@ impl Agent {
     pub fn is_same(&self, other: &Self) -> bool {
         self.definition == other.definition || self.kind == other.kind
     }
+    /// The same with what one job states: its model and its effort come before those of the
+    /// configuration, and those before the program's own.
+    ///
+    /// # Errors
+    /// In words, where its program takes no such choice.
+    pub fn choosing(self, choice: Choice) -> Result<Self, String> {
+        let Choice { model, effort } = choice;
+        let stated = [("model", &model), ("effort", &effort)];
+        let Some((first, _)) = stated.iter().find(|(_, value)| value.is_some()) else {
+            return Ok(self);
+        };
+        for (what, value) in stated {
+            // It must not pass for an option of the program.
+            let is_one = |value: &String| !value.trim().is_empty() && !value.starts_with('-');
+            if value.as_ref().is_some_and(|value| !is_one(value)) {
+                return Err(format!(
+                    "{:?} is no {what}",
+                    value.as_deref().unwrap_or_default()
+                ));
+            }
+        }
+        let AgentKind::Profile(mut program) = self.kind else {
+            return Err(format!(
+                "the agent {} is no known program: it takes no {first}",
+                self.name
+            ));
+        };
+        let takes = [
+            ("model", model.is_none() || program.profile.takes_model()),
+            (
+                "effort",
+                effort.is_none() || !program.profile.effort.is_empty(),
+            ),
+        ];
+        if let Some((what, _)) = takes.iter().find(|(_, takes)| !takes) {
+            return Err(format!(
+                "the profile {} takes no {what}",
+                program.profile.name
+            ));
+        }
+        let definition = format!("{}\n{model:?}\n{effort:?}", self.definition.as_str());
+        program.model = model.or(program.model);
+        program.effort = effort.or(program.effort);
+        Ok(Self {
+            kind: AgentKind::Profile(program),
+            definition: Digest::of(definition.as_bytes()),
+            ..self
+        })
+    }
     /// Whether this is the built-in `checks` reviewer.
     #[must_use]
     pub fn is_checks(&self) -> bool {
@@ -53,6 +102,18 @@ impl Agent {
             AgentKind::Command(_) | AgentKind::Checks | AgentKind::Human => false,
         }
     }
+}
+
+/// What one job states for the program of its agent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    /// The model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The effort.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
 }
 
 /// What kind of agent it is.

@@ -75,6 +75,10 @@ pub struct Profile {
     /// Variables that hold its keys: it gets them, and nothing else may show their values.
     #[serde(default)]
     pub keys: Vec<String>,
+    /// Of a program that asks many providers, whose the keys are, by what the names of their models begin
+    /// with before a slash: where a model is stated it gets the keys of no other one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub providers: BTreeMap<String, Vec<String>>,
     /// Whose shell commands see the keys.
     #[serde(default)]
     pub keys_reach: KeysReach,
@@ -119,6 +123,17 @@ impl KeysReach {
 }
 
 impl Profile {
+    /// The variables with keys that it gets for this model.
+    pub fn keys_for(&self, model: Option<&str>) -> impl Iterator<Item = &String> {
+        let stated = model.and_then(|model| model.split_once('/'));
+        let stated = stated.map(|(provider, _)| provider);
+        self.keys.iter().filter(move |key| {
+            let of = self.providers.iter();
+            let mut of = of.filter(|(_, keys)| keys.contains(key)).peekable();
+            of.peek().is_none()
+                || stated.is_none_or(|stated| of.any(|(provider, _)| provider == stated))
+        })
+    }
     /// Whether a model can be chosen.
     #[must_use]
     pub fn takes_model(&self) -> bool {

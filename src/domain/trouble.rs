@@ -99,6 +99,12 @@ impl Trouble {
         }
     }
 
+    /// The same where it is one of a kind.
+    #[must_use]
+    pub fn named(self) -> Option<&'static str> {
+        (self != Self::Unknown).then(|| self.said())
+    }
+
     /// In a few words, for messages.
     #[must_use]
     pub fn said(self) -> &'static str {

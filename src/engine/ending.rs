@@ -96,8 +96,13 @@ fn closed_by_outcome(dispatch: &Dispatch, outcome: &DispatchOutcome) -> Option<C
         },
         Ended::Exited { code } => error(format!("exited with {code}")),
         Ended::Failed {
-            trouble, message, ..
-        } => error(format!("{}: {message}", trouble.said())),
+            code,
+            trouble,
+            message,
+        } => error(match trouble.named() {
+            Some(trouble) => format!("{trouble}: {message}"),
+            None => format!("exited with {code}: {message}"),
+        }),
         Ended::Signalled { signal } => error(format!("ended by signal {signal}")),
         Ended::TimedOut => error(WALL_CLOCK_TIMEOUT.to_owned()),
         Ended::NotStarted { failure } => error(format!("{NOT_STARTED}: {}", failure.message)),

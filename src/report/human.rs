@@ -54,8 +54,15 @@ fn say(event: &PublicEvent) -> Option<String> {
             format!("{step} failed: {}", text::line(first))
         }
         Kind::JobStarted {
-            attempt, budget, ..
-        } => format!("started (attempt {attempt}, at most {budget} s)"),
+            attempt,
+            budget,
+            continues,
+            replaces,
+            ..
+        } => {
+            let session = delegated::session(*continues, *replaces);
+            format!("started (attempt {attempt}, at most {budget} s){session}")
+        }
         Kind::JobEnded { .. } => job_ended(&event.event)?,
         kind @ (Kind::JobSubmitted { .. }
         | Kind::DelegateStarted { .. }

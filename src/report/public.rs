@@ -141,6 +141,10 @@ pub enum Kind {
         attempt: u32,
         /// Its budget in seconds.
         budget: u64,
+        /// The job whose session it goes on in.
+        continues: Option<JobId>,
+        /// The job whose session it begins a new one in place of.
+        replaces: Option<JobId>,
     },
     /// A job ended.
     JobEnded {

@@ -12,6 +12,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::agent::Choice;
 use crate::domain::delegation::{Fence, Signal};
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId, MessageId};
@@ -64,6 +65,9 @@ pub enum Ask {
     Submit {
         /// The agent's name in the configuration.
         agent: String,
+        /// What the job states for its program.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        choice: Option<Box<Choice>>,
         /// The prompt's hash and length.
         prompt: Stored,
         /// The budget in seconds; else the agent's, else the run's.

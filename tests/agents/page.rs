@@ -10,6 +10,7 @@ use run_loop::domain::agent::PromptChannel;
 use run_loop::domain::profile::{Profile, Stream, WorksIn};
 use serde_json::Value;
 
+use crate::driven::digest;
 use crate::recorded::profile;
 
 const HEAD: &str = "\
@@ -23,6 +24,11 @@ is all that a known program needs; an entry in `agents:` with `profile: NAME` se
 a budget, another program or more variables. A file `profiles/NAME.yaml` in your configuration folder
 replaces an embedded profile.
 
+How a program failed is told by its own events, and where those say nothing by its exit code and the words
+of its errors, as each section lists them. Some try again for many minutes what their provider refuses: where
+the budget of the job ends that, a key that was not taken is told as one, and a limit lets the run wait
+(exit code 75) as if the program had given up.
+
 A program has succeeded when it exits with 0, says itself that it is done, tells of no error that it
 gave up on, and was not ended by us. What it does not tell of tokens and cost is unknown, never zero.
 Nor has one succeeded of whose events one is torn: what it said might have been anything.
@@ -34,12 +40,14 @@ A session that is not there any more is replaced by a new one, once, which is to
 before; `run-loop log` says so. A delegated job goes on in the session of an earlier one where it is told to
 (`run-loop job submit --continue JOB`), and in its own where its answer did not fit its schema.
 
-Its keys go to it alone, and their values are taken out of reports, messages and captured output of every
+Its keys go to it alone (of one that asks many providers: those of the provider that the name of its model
+begins with; without such a name those of all), and their values are taken out of reports, messages and captured output of every
 job of the run, also as JSON or an address writes them. So is the value of a variable that `env` of an entry
 names where the variable's name says that it is secret (`KEY`, `TOKEN`, `SECRET`, `PASSWORD`, `CREDENTIAL`,
 `LOGIN`, `AUTH` and the like) or the value looks drawn at random (16 or more letters and digits in a row);
 a setting like `NODE_ENV=production` is none. What has less than 8 characters stays. User and password of an
-address (`https://user:token@host`) go, whosever they are. Output that cannot be read for this is removed,
+address (`https://user:token@host`) go, whosever they are, and so does what is a token by its shape (`ghp_...`,
+`sk-...`, `AKIA...` and the like). What is under review is never touched, nor what digests are of. Output that cannot be read for this is removed,
 and what is left in its place says so. No job can read the environment of `run-loop` itself; those of other agents that work
 at the same time, and that of your shell, can be read by any that is not confined.
 
@@ -59,7 +67,9 @@ job has failed. What was handed over is kept, and nothing is made up in its plac
 Where the kernel has Landlock (version 3 or newer), reviewers and planners of most are confined: they
 write nothing but their review tree, their job's folder and what their program keeps of its own, and read
 nothing of other jobs, slots and runs. Sessions of the same program lie in what it keeps of its own,
-so it can read and write those of others. `confine: false` in an entry of `agents:` lets one go,
+so it can read and write those of others; so does its configuration, except opencode's. A reader that runs
+commands (one of `kind: command`; those of the profiles are given none) can change the mode, the times and
+the owner of what its user owns, and ask services of the machine: Landlock covers neither. `confine: false` in an entry of `agents:` lets one go,
 `confine: true` confines one of which nobody has tried it; creators are never confined, nor are
 reviewers under `--review-isolation env` where the source root holds `.git` and with it the records of
 runs. A folder that a program keeps of its own and that leads into or above the source root, its `.git`
@@ -203,16 +213,89 @@ fn section(page: &mut String, profile: &Profile, last: &Value) {
         let args = code(&structured.args);
         writeln!(page, "- A schema for its answer{which}: {args}").unwrap();
     }
-    let keys: Vec<String> = profile.keys.iter().map(|key| format!("`{key}`")).collect();
-    if !keys.is_empty() {
-        writeln!(page, "- Keys: {}", keys.join(", ")).unwrap();
-    }
+    environment(page, profile);
+    failures(page, profile);
     for line in &profile.limits() {
         writeln!(page, "- Cannot be switched off: {line}").unwrap();
     }
     let cases = cases(last, profile);
     if !cases.is_empty() {
-        writeln!(page, "- Driven for real: {}", cases.join(", ")).unwrap();
+        let as_it_is = last["programs"][&profile.name]["profile"] == digest(profile);
+        let changed = if as_it_is {
+            ""
+        } else {
+            ", before its profile was changed"
+        };
+        writeln!(page, "- Driven for real{changed}: {}", cases.join(", ")).unwrap();
+    }
+}
+
+/// What it gets of the variables of whoever starts it, and what is set for it.
+fn environment(page: &mut String, profile: &Profile) {
+    let provider = |key: &String| {
+        let mut of = profile.providers.iter();
+        let of = of.find(|(_, keys)| keys.contains(key));
+        of.map_or_else(String::new, |(name, _)| {
+            format!(" (of a model `{name}/...`)")
+        })
+    };
+    let keys: Vec<String> = profile
+        .keys
+        .iter()
+        .map(|key| format!("`{key}`{}", provider(key)))
+        .collect();
+    if !keys.is_empty() {
+        writeln!(page, "- Keys: {}", keys.join(", ")).unwrap();
+    }
+    let passed: Vec<String> = profile.env.iter().map(|name| format!("`{name}`")).collect();
+    if !passed.is_empty() {
+        writeln!(
+            page,
+            "- Variables that it gets besides: {}",
+            passed.join(", ")
+        )
+        .unwrap();
+    }
+    for (whose, start) in [
+        ("always", &profile.always),
+        ("for a reviewer or planner", &profile.reader),
+        ("for a creator", &profile.writer),
+    ] {
+        let set: Vec<String> = start
+            .env
+            .iter()
+            .map(|(name, value)| format!("`{name}={value}`"))
+            .collect();
+        if !set.is_empty() {
+            writeln!(page, "- Set {whose}: {}", set.join(", ")).unwrap();
+        }
+    }
+}
+
+/// What tells how it failed, besides its own events.
+fn failures(page: &mut String, profile: &Profile) {
+    let exits: Vec<String> = profile
+        .exits
+        .iter()
+        .map(|exit| format!("{} is {}", exit.code, exit.means.said()))
+        .collect();
+    if !exits.is_empty() {
+        writeln!(page, "- Exit codes: {}", exits.join("; ")).unwrap();
+    }
+    let errors: Vec<String> = profile
+        .errors
+        .iter()
+        .map(|error| format!("`{}` is {}", error.text, error.means.said()))
+        .collect();
+    if !errors.is_empty() {
+        writeln!(page, "- Words of its errors: {}", errors.join("; ")).unwrap();
+    }
+    if let Some(words) = &profile.acp.gives_up_with {
+        writeln!(
+            page,
+            "- A turn that gave up: its last words begin with `{words}`"
+        )
+        .unwrap();
     }
 }
 

@@ -42,6 +42,11 @@ fn every_embedded_profile_reads() {
             variables.iter().all(|variable| is_passable(variable)),
             "{name}"
         );
+        let of_providers: Vec<&String> = profile.providers.values().flatten().collect();
+        assert!(
+            of_providers.iter().all(|key| profile.keys.contains(key)),
+            "{name}"
+        );
         let once: BTreeSet<&&String> = variables.iter().collect();
         assert_eq!(once.len(), variables.len(), "{name} names a variable twice");
         let known = [
@@ -191,4 +196,39 @@ fn a_wrong_profile_is_refused_by_name() {
     let own = "name: claude\ntitle: mine\nfamily: null\nprograms: [claude]\nversion: [--version]\n\
                tested: null\nstream: text\n";
     assert_eq!(profiles::read(&file(own)).unwrap().title, "mine");
+}
+
+/// A program that asks many providers gets the key of the one that its model names.
+#[test]
+fn a_key_goes_to_the_provider_of_the_model_alone() {
+    let keys = |name: &str, model: Option<&str>| {
+        let profile = profile(name);
+        let keys = profile.keys_for(model).cloned();
+        keys.collect::<Vec<_>>()
+    };
+    for name in ["opencode", "opencode-acp", "aider"] {
+        let all = profile(name).keys;
+        assert_eq!(keys(name, Some("anthropic/m/x")), ["ANTHROPIC_API_KEY"]);
+        assert_eq!(keys(name, Some("openai/m")), ["OPENAI_API_KEY"]);
+        assert_eq!(keys(name, Some("own/m")), [""; 0]);
+        assert_eq!(keys(name, Some("m")), all);
+        assert_eq!(keys(name, None), all);
+    }
+    assert_eq!(keys("claude", Some("own/m")), profile("claude").keys);
+}
+
+/// aider takes the end of its standard input for a yes: nothing that it asks about may be asked for.
+#[test]
+fn a_reading_aider_runs_and_fetches_nothing() {
+    let profile = profile("aider");
+    for option in ["--no-suggest-shell-commands", "--no-detect-urls"] {
+        assert!(
+            profile.always.args.iter().any(|arg| arg == option),
+            "{option}"
+        );
+    }
+    assert!(!profile.reader.args.iter().any(|arg| arg == "--yes-always"));
+    // Without a terminal it breaks lines, and where it looks for edits it takes a report for one.
+    assert_eq!(profile.always.env["COLUMNS"], "1000000");
+    assert_eq!(profile.reader.args[..2], ["--chat-mode", "ask"]);
 }

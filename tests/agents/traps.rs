@@ -344,11 +344,10 @@ fn what_is_tried_again_until_the_clock_ends_it_is_told() {
         let cut = cut.rsplit_once('\n').map_or("", |(lines, _)| lines);
         let run = read_so(program, case, cut, Ended::TimedOut);
         assert_eq!(run.trouble(), wanted, "{program} {case}: {:?}", run.ended);
-        match run.ended {
-            Ended::Failed { code, message, .. } => {
-                assert!(code == 143 && message.ends_with("until its budget was spent"));
-            }
-            other => assert_eq!(other, Ended::TimedOut),
+        if wanted.is_none() {
+            assert_eq!(run.ended, Ended::TimedOut);
+        } else if let Ended::Failed { code, message, .. } = run.ended {
+            assert!(code == 143 && message.ends_with("until its budget was spent"));
         }
     }
     // After an answer nobody knows what was said to people when.
@@ -467,4 +466,75 @@ fn an_end_event_that_tells_a_failure_is_told() {
         panic!("{line}");
     };
     assert_eq!(message, "its result says exit code 3");
+}
+
+/// gemini that stopped itself says so in an error, and success then.
+#[test]
+fn gemini_that_stopped_itself_has_not_succeeded() {
+    for (severity, message, wanted) in [
+        (
+            "warning",
+            "Loop detected, stopping execution",
+            Trouble::Limit,
+        ),
+        ("error", "Maximum session turns exceeded", Trouble::Limit),
+        ("warning", "Agent execution blocked: no", Trouble::Denied),
+        ("error", "Something else", Trouble::Unfinished),
+    ] {
+        let output = format!(
+            "{{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"Half a\"}}\n\
+             {{\"type\":\"error\",\"severity\":\"{severity}\",\"message\":\"{message}\"}}\n\
+             {{\"type\":\"result\",\"status\":\"success\",\"stats\":{{}}}}\n"
+        );
+        let Ended::Failed { trouble, .. } = ended("gemini", &output) else {
+            panic!("{output}");
+        };
+        assert_eq!(trouble, wanted);
+    }
+    let warned = "{\"type\":\"error\",\"severity\":\"warning\",\"message\":\"slow\"}\n\
+                  {\"type\":\"message\",\"role\":\"assistant\",\"content\":\"Yes\"}\n\
+                  {\"type\":\"result\",\"status\":\"success\",\"stats\":{}}\n";
+    assert!(ended("gemini", warned).is_success());
+}
+
+/// aider asks again after many errors, and what it then says is an answer; it gives up on its edits without
+/// one.
+#[test]
+fn what_aider_asks_again_after_is_no_end() {
+    let answer = "litellm.BadGatewayError: 502\nRetrying in 0.2 seconds...\nYes.\n\
+                  Tokens: 100 sent, 20 received.\n";
+    assert!(ended("aider", answer).is_success());
+    let gave_up = "Tokens: 100 sent, 20 received.\nOnly 3 reflections allowed, stopping.\n";
+    assert!(!ended("aider", gave_up).is_success());
+}
+
+/// claude tells a success also where its model refused, or its answer was cut.
+#[test]
+fn a_success_that_was_cut_is_none() {
+    for (reason, wanted) in [
+        ("\"max_tokens\"", Some(Trouble::Limit)),
+        ("\"refusal\"", Some(Trouble::Request)),
+        ("\"pause_turn\"", Some(Trouble::Unfinished)),
+        ("\"end_turn\"", None),
+        ("\"tool_use\"", None),
+        ("null", None),
+    ] {
+        let line = format!(
+            "{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\
+             \"stop_reason\":{reason},\"result\":\"Half of the answ\"}}"
+        );
+        let ended = ended("claude", &line);
+        let told = match &ended {
+            Ended::Failed { trouble, .. } => Some(*trouble),
+            Ended::Exited { .. }
+            | Ended::Signalled { .. }
+            | Ended::TimedOut
+            | Ended::Stopped
+            | Ended::NotStarted { .. }
+            | Ended::Lost
+            | Ended::Interrupted => None,
+        };
+        assert_eq!(told, wanted, "{reason}");
+        assert_eq!(ended.is_success(), wanted.is_none());
+    }
 }

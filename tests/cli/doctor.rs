@@ -228,7 +228,7 @@ fn the_canary_proves_that_an_agent_answers_and_sees_its_tree() {
     }
     for (name, text) in [
         ("vague", "does not hold what stands in canary.txt"),
-        ("blind", "it exited with 3; it said: no key"),
+        ("blind", "it exited with 3: no key"),
         ("echo", "does not hold what stands in canary.txt"),
         ("checks", "is built in and has no model"),
         ("nobody", "no agent is named"),

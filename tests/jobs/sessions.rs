@@ -188,7 +188,7 @@ fn a_job_asks_its_sub_job_something_more() {
          two=$(submit --continue \"$one\"); \"$RL\" job wait \"$two\" > /dev/null\n\
          \"$RL\" job show \"$two\" --report; echo; \"$RL\" job show \"$two\" | grep session\n\
          submit --continue \"$one\" 2>&1 | grep -o 'was followed by'\n\
-         submit --continue \"$RUN_LOOP_JOB_ID\" 2>&1 | grep -o RL0022\n\
+         submit --continue \"$RUN_LOOP_JOB_ID\" 2>&1 | grep -o \"is one of the loop's own\"\n\
          }} > \"$TMPDIR/{log}\" 2>&1\nverdict PASS '[]' >&3\n",
         env!("CARGO_BIN_EXE_run-loop")
     );
@@ -208,7 +208,12 @@ fn a_job_asks_its_sub_job_something_more() {
         .ready();
     bench.review().ends(0);
     let log = std::fs::read_to_string(tmp.join(log)).unwrap();
-    for line in ["is not over", "two", "was followed by", "RL0022"] {
+    for line in [
+        "is not over",
+        "two",
+        "was followed by",
+        "is one of the loop's own",
+    ] {
         assert!(log.lines().any(|said| said == line), "{line:?} in:\n{log}");
     }
     assert!(log.contains("that of job"), "{log}");
@@ -236,4 +241,87 @@ fn a_re_ask_for_its_form_goes_on_in_the_session() {
     assert!(prompt.contains("did not fit"), "{prompt}");
     assert!(prompt.contains("[begin earlier report"), "{prompt}");
     assert_eq!(calls(&gone), 3);
+}
+
+/// A-036: inside of a delegated job another one cannot go on in its session while that is under way, which
+/// is said; once it is over, one that is delegated inside it does.
+#[test]
+fn a_sub_job_goes_on_in_the_session_of_its_parent_once_that_is_over() {
+    let log = "log";
+    let lines = format!(
+        "RL={}\nread_prompt\nexec 3>&1\n{{\nprintf 'Look.\\n' > \"$TMPDIR/prompt\"\n\
+         submit() {{ \"$RL\" job submit --agent helper --prompt-file \"$TMPDIR/prompt\" \"$@\"; }}\n\
+         one=$(submit); \"$RL\" job wait \"$one\" > /dev/null\n\
+         two=$(submit --parent-job \"$one\" --continue \"$one\"); \"$RL\" job wait \"$two\" > /dev/null\n\
+         \"$RL\" job show \"$two\" --report; echo; \"$RL\" job show \"$two\" --format json\n\
+         }} > \"$TMPDIR/{log}\" 2>&1\nverdict PASS '[]' >&3\n",
+        env!("CARGO_BIN_EXE_run-loop")
+    );
+    let itself = format!(
+        "{} job submit --agent helper --prompt-file \"$CALLS.1\" --continue \"$RUN_LOOP_JOB_ID\" \
+         > \"$HOME/.claude/itself\" 2>&1; done_at 0.5 one",
+        env!("CARGO_BIN_EXE_run-loop")
+    );
+    let helper = program(&[&itself, "done_at 0.75 two"]);
+    let bench = Bench::new();
+    let tmp = bench.repo.beside("tmp");
+    let bench = bench
+        .reviewer(
+            "reader",
+            &ScriptedAgent::with_script(lines).after(&format!("TMPDIR={}", tmp.display())),
+        )
+        .known("helper", "claude", &helper)
+        .ready();
+    bench.review().ends(0);
+    let log = std::fs::read_to_string(tmp.join(log)).unwrap();
+    assert!(log.lines().any(|line| line == "two"), "{log}");
+    assert!(
+        log.contains("\"parent\":\"") && log.contains("\"continues\":\""),
+        "{log}"
+    );
+    assert!(call(&bench, 2).0.contains("--resume s-1"));
+    let itself = std::fs::read_to_string(bench.repo.beside("home/.claude/itself")).unwrap();
+    assert!(
+        itself.contains("RL0141") && itself.contains("is not over"),
+        "{itself}"
+    );
+    assert_eq!(calls(&bench), 2);
+}
+
+/// The job's own model and effort come before those of the configuration; what takes none is refused before
+/// anything is made.
+#[test]
+fn a_job_states_its_model_and_its_effort() {
+    let plain = ScriptedAgent::with_script("cat > /dev/null; echo done");
+    let bench = Bench::new()
+        .known(
+            "helper",
+            "claude",
+            &program(&["done_at 0.5 one", "done_at 0.5 two"]),
+        )
+        .known("other", "gemini", &plain)
+        .spare("plain", &plain, "")
+        .ready();
+    submit(&bench, "helper", &["--model", "m-job", "--effort", "high"]).ends(0);
+    let (line, _) = call(&bench, 1);
+    assert!(line.contains("--model m-job --effort high"), "{line}");
+    submit(&bench, "helper", &[]).ends(0);
+    assert!(!call(&bench, 2).0.contains("--model"));
+    for (agent, more, says) in [
+        ("plain", ["--model", "m"], "takes no model"),
+        ("other", ["--effort", "high"], "takes no effort"),
+        ("helper", ["--model", "--resume=x"], "is no model"),
+        ("helper", ["--model", " "], "is no model"),
+    ] {
+        let more = match more {
+            [option, value] if value.starts_with('-') => vec![format!("{option}={value}")],
+            more => more.map(str::to_owned).to_vec(),
+        };
+        let more: Vec<&str> = more.iter().map(String::as_str).collect();
+        submit(&bench, agent, &more)
+            .ends(2)
+            .with("RL0013")
+            .says(says);
+    }
+    assert_eq!(calls(&bench), 2);
 }

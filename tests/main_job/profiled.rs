@@ -374,3 +374,43 @@ pub(crate) fn assert_nowhere(folder: &Path, text: &str) {
         }
     }
 }
+
+/// Of several keys that are set the program gets that of the provider that its model names.
+#[test]
+fn only_the_key_of_the_models_provider_is_given() {
+    let script = format!(
+        r#"{JSON}
+env | grep -o '^[A-Z]*_API_KEY' | sort > "$HOME/.local/share/opencode/keys"
+printf '{{"type":"text","sessionID":"s","part":{{"text":%s}}}}\n' "$REPORT"
+echo '{{"type":"step_finish","sessionID":"s","part":{{"reason":"stop","tokens":{{"input":1,"output":1}},"cost":0}}}}'"#
+    );
+    let world = Profiled::new(&[("opencode", &ScriptedAgent::with_script(script))]);
+    world.run(&["opencode:openai/m"]).ends(0);
+    let keys = world.bench.repo.beside("home/.local/share/opencode/keys");
+    assert_eq!(std::fs::read_to_string(keys).unwrap(), "OPENAI_API_KEY\n");
+}
+
+/// A key goes to its agent alone: a change that has it in itself is shown to nobody.
+#[test]
+fn a_change_that_adds_a_key_is_shown_to_nobody() {
+    let key = "sk-canary-5c1f0e9a7b3d2e4f6a";
+    let folder = tempfile::tempdir().unwrap();
+    let asked = folder.path().join("asked");
+    let script = format!("echo x >> {}\n{DONE}", asked.display());
+    let world = Profiled::keeping(folder.path(), &[("claude", &claude(&script))]);
+    world
+        .bench
+        .repo
+        .write("leak.txt", &format!("token = {key}\n"));
+    world.bench.repo.commit("a leak");
+    let line = ["--base", "main", "--review-only", "--reviewer", "claude"];
+    let review = |key: &str| {
+        let mut run = world.command(&line);
+        Ran::of(&run.env("ANTHROPIC_API_KEY", key).output().unwrap())
+    };
+    let ran = review(key);
+    ran.ends(5).with("RL0303").says("leak.txt");
+    assert!(!ran.stderr.contains(key) && !asked.exists());
+    // Whose key it is not is told by nobody.
+    review(KEY).ends(0);
+}

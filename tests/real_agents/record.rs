@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use run_loop::config::profiles;
 use serde_json::{Value, json};
 
+use crate::driven::digest;
 use crate::program::{List, Program};
 use crate::support::agents::ScriptedAgent;
 use crate::support::bench::{Bench, Ran};
@@ -47,7 +49,11 @@ pub(crate) fn passed(program: Program, case: &str) {
     }
     let profile = program.profile();
     let version = program.version();
-    let line = json!({"profile": profile, "version": version, "case": case.replace('_', " ")});
+    let driven = profiles::embedded(profile).unwrap().unwrap();
+    let line = json!({
+        "profile": profile, "version": version, "driven": digest(&driven),
+        "case": case.replace('_', " "),
+    });
     add("passed", &line.to_string());
 }
 
@@ -104,17 +110,21 @@ pub(crate) fn tell_wrong() {
 /// What the record says after the whole run of a list: its programs anew, and those of the other lists as
 /// they were told before.
 fn told(before: &Value, of: List, passed: &str) -> Value {
-    let mut programs: BTreeMap<String, (Value, BTreeSet<String>)> = BTreeMap::new();
+    let mut programs: BTreeMap<String, (Value, Value, BTreeSet<String>)> = BTreeMap::new();
     for line in passed.lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         let text = |key: &str| line[key].as_str().unwrap().to_owned();
         let program = programs.entry(text("profile")).or_default();
         program.0 = line["version"].clone();
-        program.1.insert(text("case"));
+        program.1 = line["driven"].clone();
+        program.2.insert(text("case"));
     }
     let anew = programs
         .into_iter()
-        .map(|(profile, (version, cases))| (profile, json!({"version": version, "cases": cases})));
+        .map(|(profile, (version, driven, cases))| {
+            let told = json!({"version": version, "profile": driven, "cases": cases});
+            (profile, told)
+        });
     let others = List::ALL.into_iter().filter(|list| *list != of);
     let kept = others.flat_map(List::programs).filter_map(|program| {
         let told = before["programs"].get(program.profile())?;
@@ -156,9 +166,10 @@ fn a_run_of_one_list_tells_of_its_programs_alone() {
         "codex": of(&["passes", "refuses"]), "gemini": of(&["passes"]),
         "qwen": of(&["passes"]), "copilot-acp": of(&["refuses"]), "of-no-list": of(&["passes"]),
     }});
-    let passed =
-        |profile: &str| json!({"profile": profile, "version": "2", "case": "a re ask"}).to_string();
-    let anew = json!({"version": "2", "cases": ["a re ask"]});
+    let passed = |profile: &str| {
+        json!({"profile": profile, "version": "2", "driven": "d", "case": "a re ask"}).to_string()
+    };
+    let anew = json!({"version": "2", "profile": "d", "cases": ["a re ask"]});
     let usual = json!({"programs": {
         "codex": anew, "qwen": of(&["passes"]), "copilot-acp": of(&["refuses"]),
     }});

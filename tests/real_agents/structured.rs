@@ -11,8 +11,22 @@ const SCHEMA: &str = r#"{"type": "object", "properties": {"how_many_files": {"ty
 fn answer(program: Program, count: &Value) -> Value {
     let value = json!({"how_many_files": count});
     // A tool of its own: it calls none of ours.
-    if program == Program::Claude {
-        return json!({"tool": {"name": "StructuredOutput", "args": value}});
+    let tool = match program {
+        Program::Claude => Some("StructuredOutput"),
+        Program::Qwen => Some("structured_output"),
+        Program::Codex
+        | Program::Gemini
+        | Program::Opencode
+        | Program::GeminiAcp
+        | Program::OpencodeAcp
+        | Program::Copilot
+        | Program::QwenAcp
+        | Program::CopilotAcp
+        | Program::ClaudeAcp
+        | Program::CodexAcp => None,
+    };
+    if let Some(name) = tool {
+        return json!({"tool": {"name": name, "args": value}});
     }
     json!({"text": value.to_string()})
 }
@@ -56,6 +70,7 @@ fn an_answer_in_a_form(program: Program) {
     let of_its_own = [
         (Program::Codex, "json_schema"),
         (Program::Claude, "StructuredOutput"),
+        (Program::Qwen, "structured_output"),
     ];
     for (_, told) in of_its_own.iter().filter(|(of, _)| *of == program) {
         assert!(trial.model.requests_with(told) > 0, "it was not told");

@@ -149,20 +149,7 @@ impl Account {
                 trouble,
                 message,
                 fatal,
-            } => {
-                let told = Told { trouble, message };
-                // It gave up on what it told of before.
-                let before = self.last_error.take();
-                let told = before
-                    .filter(|_| fatal && told.is_wordless())
-                    .unwrap_or(told);
-                // The first one says why, if it says anything.
-                if fatal && self.fatal.as_ref().is_none_or(Told::is_wordless) {
-                    self.fatal = Some(told.clone());
-                }
-                self.tries_again = Some(told.clone());
-                self.last_error = Some(told);
-            }
+            } => self.errs(Told { trouble, message }, fatal),
             Event::Result { success, text } => {
                 self.ended_well = Some(success);
                 if let Some(text) = text {
@@ -180,6 +167,21 @@ impl Account {
             }),
             Event::Raw { .. } => {}
         }
+    }
+
+    /// An error was told, and whether it gave up.
+    fn errs(&mut self, told: Told, fatal: bool) {
+        // It gave up on what it told of before.
+        let before = self.last_error.take();
+        let told = before
+            .filter(|_| fatal && told.is_wordless())
+            .unwrap_or(told);
+        // The first one says why, if it says anything.
+        if fatal && self.fatal.as_ref().is_none_or(Told::is_wordless) {
+            self.fatal = Some(told.clone());
+        }
+        self.tries_again = Some(told.clone());
+        self.last_error = Some(told);
     }
 
     /// Nothing that was said so far is the answer, should nothing follow, or a part of one.

@@ -26,8 +26,17 @@ pub(super) fn read(line: &str) -> Vec<Event> {
         });
         return events;
     }
-    if line.starts_with("Cost: ") {
+    if line.starts_with("Cost: $") && line.ends_with(" session.") {
+        // Where it tells of caches this is a line of its own, and no part of the answer.
         events.extend(cost(line));
+        return events;
+    }
+    if line == "Only 3 reflections allowed, stopping." {
+        events.push(Event::Error {
+            trouble: Some(Trouble::Unfinished),
+            message: line.to_owned(),
+            fatal: true,
+        });
     }
     if line.starts_with("Model ") && line.ends_with(" has hit a token limit!") {
         // Its answer was cut, or it has none; the line of tokens stood before this.
@@ -41,8 +50,11 @@ pub(super) fn read(line: &str) -> Vec<Event> {
         events.push(Event::Error {
             trouble: Some(match name {
                 "AuthenticationError" => Trouble::Auth,
-                "RateLimitError" => Trouble::RateLimit,
-                "InternalServerError" => Trouble::Server,
+                "RateLimitError" | "RouterRateLimitError" => Trouble::RateLimit,
+                "BudgetExceededError" => Trouble::Quota,
+                "InternalServerError" | "BadGatewayError" | "ServiceUnavailableError" => {
+                    Trouble::Server
+                }
                 "APIConnectionError" | "Timeout" => Trouble::Network,
                 "NotFoundError" => Trouble::Model,
                 "BadRequestError" | "ContextWindowExceededError" => Trouble::Request,
@@ -84,10 +96,21 @@ fn asks_again(name: &str) -> bool {
         name,
         "APIConnectionError"
             | "APIError"
+            | "APIResponseValidationError"
+            | "AzureOpenAIError"
+            | "BadGatewayError"
+            | "BudgetExceededError"
+            | "ContentPolicyViolationError"
             | "InternalServerError"
+            | "InvalidRequestError"
+            | "JSONSchemaValidationError"
+            | "OpenAIError"
             | "RateLimitError"
+            | "RouterRateLimitError"
             | "ServiceUnavailableError"
             | "Timeout"
+            | "UnprocessableEntityError"
+            | "UnsupportedParamsError"
     )
 }
 

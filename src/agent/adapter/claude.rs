@@ -136,12 +136,15 @@ fn result(value: &Value, events: &mut Vec<Event>) {
     let no_error = value.pointer("/is_error").and_then(Value::as_bool) == Some(false);
     let well = no_error && text_or_empty(value, "/subtype") == "success";
     // Nor is one that names a failure besides.
-    let success =
-        well && why(value).is_none() && text_or_empty(value, "/terminal_reason") != "api_error";
+    let cut = cut_short(value);
+    let success = well
+        && cut.is_none()
+        && why(value).is_none()
+        && text_or_empty(value, "/terminal_reason") != "api_error";
     let said = text(value, "/result");
     if !success {
         events.push(Event::Error {
-            trouble: why(value),
+            trouble: why(value).or(cut),
             message: said
                 .clone()
                 .or_else(|| text(value, "/errors/0"))
@@ -154,6 +157,16 @@ fn result(value: &Value, events: &mut Vec<Event>) {
         success,
         text: said,
     });
+}
+
+/// What a model's last message was cut by, or that it refused: told beside a success.
+fn cut_short(value: &Value) -> Option<Trouble> {
+    match text(value, "/stop_reason")?.as_str() {
+        "end_turn" | "stop_sequence" | "tool_use" => None,
+        "max_tokens" | "model_context_window_exceeded" => Some(Trouble::Limit),
+        "refusal" => Some(Trouble::Request),
+        _ => Some(Trouble::Unfinished),
+    }
 }
 
 /// Why a result is none.

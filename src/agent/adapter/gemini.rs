@@ -47,11 +47,17 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
                 failed: text_or_empty(value, "/status") != "success",
             });
         }
-        "error" => events.push(Event::Error {
-            trouble: None,
-            message: text_or_empty(value, "/message"),
-            fatal: false,
-        }),
+        "error" => {
+            let message = text_or_empty(value, "/message");
+            let trouble = gave_up(&message);
+            // After these it says success all the same.
+            let fatal = trouble.is_some() || text_or_empty(value, "/severity") == "error";
+            events.push(Event::Error {
+                trouble,
+                message,
+                fatal,
+            });
+        }
         "result" => result(value, events),
         _ => {}
     }
@@ -90,6 +96,16 @@ fn result(value: &Value, events: &mut Vec<Event>) {
         success,
         text: None,
     });
+}
+
+/// What it stopped itself for.
+fn gave_up(message: &str) -> Option<Trouble> {
+    let begins = |words: &str| message.starts_with(words);
+    if begins("Loop detected") || begins("Maximum session turns exceeded") {
+        Some(Trouble::Limit)
+    } else {
+        begins("Agent execution blocked").then_some(Trouble::Denied)
+    }
 }
 
 /// The models that used tokens, where they are several: no price of one of them is that of all.

@@ -27,9 +27,11 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
         "tool_use" => tool(value, events),
         "step_finish" => {
             let of = |name: &str| number(value, &format!("/part/tokens/{name}"));
+            // What it thought it counts apart, and is paid like what it said.
+            let thought = of("reasoning").unwrap_or(0);
             let usage = Usage {
                 input: of("input"),
-                output: of("output"),
+                output: of("output").map(|output| output.saturating_add(thought)),
                 cached: of("cache/read"),
                 cache_write: of("cache/write"),
                 reasoning: of("reasoning"),

@@ -261,3 +261,32 @@ fn a_file_that_cannot_be_read_is_not_kept() {
     // The other one is cleaned all the same.
     assert_eq!(fs_err::read(&beside).unwrap(), MARK);
 }
+
+/// A token that nobody named goes from what is shown, and what looks a little like one stays.
+#[test]
+fn a_token_of_nobody_goes_by_its_shape() {
+    let token = format!("{}{}", "ghp_", "0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R");
+    let secrets = Secrets::default();
+    let clean = secrets.taken_out_of_text(&format!("found {token} in src/a.rs, and task-1"));
+    assert_eq!(clean, "found [redacted] in src/a.rs, and task-1");
+    let cut = secrets.taken_out_of_text(&format!("found {}…", &token[..20]));
+    assert_eq!(cut, "found [redacted]…");
+    let left = left_of(Stream::Text, format!("a\n{token}\nb\n").as_bytes());
+    assert_eq!(left, "a\n[redacted]\nb\n");
+}
+
+/// A key of several lines goes however others write its lines.
+#[test]
+fn the_lines_of_a_value_go_one_by_one() {
+    let value =
+        "-----BEGIN KEY-----\n0a1b2c3d4e5f6g7h8i9j\nz9y8x7w6v5u4t3s2r1q0\n-----END KEY-----";
+    let ours: Variables = [("A_KEY".into(), value.into())].into();
+    let secrets = Secrets::named(&["A_KEY".to_owned()], &ours);
+    assert_eq!(secrets.taken_out_of_text(value), "[redacted]");
+    let quoted = value.replace('\n', "\r\n  > ");
+    let clean = secrets.taken_out_of_text(&quoted);
+    assert!(
+        !clean.contains("0a1b2c") && !clean.contains("z9y8x7"),
+        "{clean}"
+    );
+}

@@ -85,6 +85,15 @@ pub(super) fn is_random(value: &[u8]) -> bool {
         .any(|run| run.iter().any(u8::is_ascii_digit) && run.iter().any(u8::is_ascii_alphabetic))
 }
 
+/// A value, and where it has several lines each of those that looks drawn: others indent them, or end them
+/// otherwise.
+pub(super) fn with_its_lines(value: Vec<u8>) -> Vec<Vec<u8>> {
+    let lines = value.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let lines = lines.filter(|line| line.len() < value.len() && is_random(line));
+    let lines: Vec<Vec<u8>> = lines.map(<[u8]>::to_vec).collect();
+    std::iter::once(value).chain(lines).collect()
+}
+
 /// A value that is no path and no address: their parts are names.
 fn without_places(value: &[u8]) -> Vec<u8> {
     let is_place = value.starts_with(b"/") || value.windows(3).any(|three| three == b"://");

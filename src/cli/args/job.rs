@@ -32,6 +32,12 @@ pub struct SubmitArgs {
     /// Who is asked: an agent of the configuration
     #[arg(long, value_name = "AGENT")]
     pub agent: String,
+    /// The model, where its program takes one; default its entry's, then the program's own
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+    /// The effort, where its program takes one; default its entry's, then the program's own
+    #[arg(long, value_name = "EFFORT")]
+    pub effort: Option<String>,
     /// What it is asked, as a file
     #[arg(long, value_name = "FILE")]
     pub prompt_file: PathBuf,

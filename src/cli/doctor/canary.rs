@@ -209,7 +209,11 @@ fn judge(agent: &Agent, done: &Dispatched, canary: &str) -> Result<(), Failure> 
         Ended::Exited { code: 0 } => {}
         Ended::Exited { code } => return failed(format!("it exited with {code}")),
         Ended::Failed { code, message, .. } => {
-            return failed(format!("it ended with {code}: {message}"));
+            let what = format!("it exited with {code}: {message}");
+            return Err(Failure::new(
+                Code::CanaryFailed,
+                format!("{name} did not answer: {what}"),
+            ));
         }
         Ended::Signalled { signal } => return failed(format!("it was ended by signal {signal}")),
         Ended::TimedOut => return failed(format!("it took longer than {} s", LIMIT.as_secs())),

@@ -8,7 +8,7 @@ use crate::cli::environment::Environment;
 use crate::cli::job::desk::choose;
 use crate::cli::locate::{Place, locate};
 use crate::cli::unread::Runs;
-use crate::domain::agent::Agent;
+use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::code::Code;
 use crate::domain::delegation::{Continues, RUN_ENDED};
 use crate::domain::failure::Failure;
@@ -196,6 +196,16 @@ impl Registry {
             "--prompt-file".to_owned(),
             path(&submission.prompt),
         ];
+        if let AgentKind::Profile(program) = &submission.agent.kind {
+            let chosen = [("--model", &program.model), ("--effort", &program.effort)];
+            for (option, value) in chosen {
+                command.extend(
+                    value
+                        .iter()
+                        .flat_map(|value| [option.to_owned(), value.clone()]),
+                );
+            }
+        }
         if let Some(schema) = &submission.schema {
             command.extend(["--schema".to_owned(), path(schema)]);
         }

@@ -7,6 +7,7 @@ use crate::cli::args::Format;
 use crate::cli::args::job::SubmitArgs;
 use crate::cli::environment::{Environment, TIMEOUT};
 use crate::cli::job::registry::{Registry, not_continued};
+use crate::cli::job::submit::choice;
 use crate::cli::locate::Place;
 use crate::cli::{options, output, running, sources, validate};
 use crate::config::sources::Override;
@@ -53,6 +54,7 @@ pub(super) fn run(
     let mut spec = spec(args, &git, &repository, argv, environment, &stamp)?;
     // Whatever is wrong with the agent shows before anything is made.
     let asked = Submitted {
+        choice: choice(args).unwrap_or_default(),
         budget: args.timeout,
         parent: None,
         prompt: Stored::of(&prompt),

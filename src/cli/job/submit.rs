@@ -11,6 +11,7 @@ use crate::cli::job::desk::{Beside, Desk, choose};
 use crate::cli::job::single;
 use crate::cli::output;
 use crate::contract::structured;
+use crate::domain::agent::Choice;
 use crate::domain::code::Code;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
@@ -52,11 +53,12 @@ pub(super) fn run(
         );
     }
     let continues = match &args.continues {
-        Some(given) => Some(desk.find(environment, given)?),
+        Some(given) => Some(continued(given, desk, environment)?),
         None => None,
     };
     let ask = Ask::Submit {
         agent: args.agent.clone(),
+        choice: choice(args).map(Box::new),
         prompt: Stored::of(&prompt),
         budget: args.timeout,
         parent,
@@ -76,6 +78,26 @@ pub(super) fn run(
         }
     }
     Ok(Exit::Approved)
+}
+
+/// What it states for the program of its agent.
+pub(super) fn choice(args: &SubmitArgs) -> Option<Choice> {
+    let choice = Choice {
+        model: args.model.clone(),
+        effort: args.effort.clone(),
+    };
+    (choice != Choice::default()).then_some(choice)
+}
+
+/// The job in whose session it is to go on: within a job that may be the job itself, and whether it may is
+/// the engine's to say.
+fn continued(given: &str, desk: &mut Desk, environment: &Environment) -> Result<JobId, Failure> {
+    match desk {
+        Desk::Inside(mailbox) if mailbox.card.fence.job.to_string() == given => {
+            Ok(mailbox.card.fence.job)
+        }
+        Desk::Inside(_) | Desk::Outside { .. } => desk.find(environment, given),
+    }
 }
 
 /// The parent: as named, else the job that this is inside of. One that is named and not known is

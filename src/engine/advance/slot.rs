@@ -481,7 +481,10 @@ pub(super) fn describe_ended(ended: &Ended) -> String {
             code,
             trouble,
             message,
-        } => format!("failed, {} (exit code {code}): {message}", trouble.said()),
+        } => match trouble.named() {
+            Some(trouble) => format!("failed, {trouble} (exit code {code}): {message}"),
+            None => format!("exited with {code}: {message}"),
+        },
         Ended::Signalled { signal } => format!("ended by signal {signal}"),
         Ended::TimedOut => "stopped at the end of its budget".to_owned(),
         Ended::Stopped => "stopped".to_owned(),

@@ -220,8 +220,13 @@ fn failed(state: &State, work: &Work, ended: &Ended) -> Failure {
     let how = match ended {
         Ended::Exited { code } => format!("exited with {code}"),
         Ended::Failed {
-            trouble, message, ..
-        } => format!("failed, {}: {message}", trouble.said()),
+            code,
+            trouble,
+            message,
+        } => match trouble.named() {
+            Some(trouble) => format!("failed, {trouble}: {message}"),
+            None => format!("exited with {code}: {message}"),
+        },
         Ended::Signalled { signal } => format!("was ended by signal {signal}"),
         Ended::TimedOut => "was stopped at the end of its budget".to_owned(),
         Ended::Stopped => "was stopped".to_owned(),

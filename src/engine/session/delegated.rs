@@ -81,7 +81,10 @@ impl State {
         if self.jobs.contains_key(&job) {
             return Err(Refusal::Session(job, NoSession::OfLoop));
         }
-        below(self, from, job)?;
+        // Of itself, too: that it is not over.
+        if from.is_none_or(|from| from.job != job) {
+            below(self, from, job)?;
+        }
         let works = match parent {
             Some(parent) => self.directory_of(parent),
             None => self.run.as_ref().map(|run| run.source_root.clone()),

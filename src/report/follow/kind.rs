@@ -40,25 +40,33 @@ pub(super) fn started(spec: &RunSpec) -> Kind {
     }
 }
 
+/// The job in whose session one goes on, and that whose session its own stands for.
+fn sessions(session: &SessionUse) -> (Option<JobId>, Option<JobId>) {
+    match session {
+        SessionUse::New => (None, None),
+        SessionUse::Continues { from, .. } => (Some(*from), None),
+        SessionUse::Replaces { from } => (None, Some(*from)),
+    }
+}
+
 pub(super) fn requested(effect: &Effect) -> Kind {
     let step = match effect {
         Effect::Pin { .. } => "pin",
         Effect::MakeEvidence { .. } => "evidence",
         Effect::OpenTree { .. } => "tree",
         Effect::RunJob { job } => {
+            let (continues, replaces) = sessions(&job.session);
             return Kind::JobStarted {
                 job: job.id,
                 role: job.role.as_str(),
                 attempt: job.attempt,
                 budget: job.budget,
+                continues,
+                replaces,
             };
         }
         Effect::Delegate { dispatch } => {
-            let (continues, replaces) = match &dispatch.session {
-                SessionUse::New => (None, None),
-                SessionUse::Continues { from, .. } => (Some(*from), None),
-                SessionUse::Replaces { from } => (None, Some(*from)),
-            };
+            let (continues, replaces) = sessions(&dispatch.session);
             return Kind::DelegateStarted {
                 job: dispatch.job,
                 attempt: dispatch.attempt,
@@ -297,7 +305,10 @@ fn how_it_ended(ended: &Ended) -> String {
             code,
             trouble,
             message,
-        } => format!("{} (exit code {code}): {message}", trouble.said()),
+        } => match trouble.named() {
+            Some(trouble) => format!("{trouble} (exit code {code}): {message}"),
+            None => format!("exit code {code}: {message}"),
+        },
         Ended::Signalled { signal } => format!("signal {signal}"),
         Ended::TimedOut => "stopped: its budget was spent".to_owned(),
         Ended::Stopped => "stopped: the run was interrupted".to_owned(),

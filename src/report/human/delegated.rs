@@ -93,14 +93,19 @@ fn submitted(parent: Option<JobId>, agent: &str, budget: u64, continues: Option<
 }
 
 fn started(job: JobId, attempt: u32, continues: Option<JobId>, replaces: Option<JobId>) -> String {
-    let session = match (continues, replaces) {
+    let session = session(continues, replaces);
+    format!("job {job} started (attempt {attempt}){session}")
+}
+
+/// Whose session it goes on in, or in place of whose it begins one.
+pub(super) fn session(continues: Option<JobId>, replaces: Option<JobId>) -> String {
+    match (continues, replaces) {
         (Some(from), _) => format!(", in the session of job {from}"),
         (None, Some(from)) => {
             format!(", in a new session: that of job {from} does not go on")
         }
         (None, None) => String::new(),
-    };
-    format!("job {job} started (attempt {attempt}){session}")
+    }
 }
 
 fn over(job: JobId, ended: &str, gone: bool, problem: Option<&str>) -> String {

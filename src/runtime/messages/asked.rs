@@ -5,6 +5,7 @@ use std::io;
 use super::{Messages, failure_of, refused};
 use crate::agent::redact::Secrets;
 use crate::contract::structured;
+use crate::domain::agent::Choice;
 use crate::domain::code::Code;
 use crate::domain::delegation::{Fence, JobRequest, Submission, detail};
 use crate::domain::digest::Digest;
@@ -44,6 +45,7 @@ impl Messages {
         let request = match ask {
             Ask::Submit {
                 agent,
+                choice,
                 prompt,
                 budget,
                 parent,
@@ -62,6 +64,14 @@ impl Messages {
                     None => None,
                 };
                 let asked = Submitted {
+                    choice: Choice {
+                        model: choice
+                            .as_ref()
+                            .and_then(|it| it.model.as_deref().map(words)),
+                        effort: choice
+                            .as_ref()
+                            .and_then(|it| it.effort.as_deref().map(words)),
+                    },
                     budget,
                     parent,
                     prompt: self.rim.artifacts.put(&secrets.taken_out(bytes))?,
@@ -152,6 +162,8 @@ fn unlike(what: &str) -> Failure {
 /// What is submitted, whoever is asked.
 #[derive(Debug)]
 pub struct Submitted {
+    /// What the job states for the program of its agent.
+    pub choice: Choice,
     /// The budget in seconds, where one is stated.
     pub budget: Option<u64>,
     /// The job inside which it is delegated.
@@ -165,7 +177,7 @@ pub struct Submitted {
 /// A submission as the run allows it: by an agent of its roster.
 ///
 /// # Errors
-/// When the run knows no such agent, or it cannot be delegated to.
+/// When the run knows no such agent, it cannot be delegated to, or its program takes no such choice.
 pub fn submission(run: &RunSpec, agent: &str, asked: Submitted) -> Result<Submission, Failure> {
     let found = run.roster.iter().find(|known| known.name == agent);
     let Some(agent) = found.cloned() else {
@@ -181,10 +193,13 @@ pub fn submission(run: &RunSpec, agent: &str, asked: Submitted) -> Result<Submis
         let failure = Failure::new(Code::UnknownAgent, message);
         return Err(failure.next(["run-loop", "config", "show", "--origin"]));
     };
+    let budget = asked.budget.or(agent.timeout).unwrap_or(run.job_timeout);
+    let chosen = agent.choosing(asked.choice);
     Ok(Submission {
         parent: asked.parent,
-        budget: asked.budget.or(agent.timeout).unwrap_or(run.job_timeout),
-        agent,
+        budget,
+        agent: chosen
+            .map_err(|what| Failure::new(Code::BadValue, what).next(["run-loop", "agents"]))?,
         prompt: asked.prompt,
         schema: asked.schema,
         continues: None,

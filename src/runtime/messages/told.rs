@@ -119,7 +119,18 @@ pub fn failure_of(refusal: &Refusal) -> Failure {
                 | NoSession::Untold
                 | NoSession::Elsewhere { .. } => job,
             };
-            failure.next(["run-loop", "job", "show", &about.to_string()])
+            match why {
+                // Within a job it is no delegated one.
+                NoSession::OfLoop | NoSession::Open => failure.next(["run-loop", "job", "list"]),
+                NoSession::GivenUp(_)
+                | NoSession::Other(_)
+                | NoSession::Forgets
+                | NoSession::Untold
+                | NoSession::Elsewhere { .. }
+                | NoSession::Followed(_) => {
+                    failure.next(["run-loop", "job", "show", &about.to_string()])
+                }
+            }
         }
         Refusal::RunEnds
         | Refusal::Unknown(_)
