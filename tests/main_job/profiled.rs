@@ -401,7 +401,7 @@ fn a_change_that_adds_a_key_is_shown_to_nobody() {
     world
         .bench
         .repo
-        .write("leak.txt", &format!("token = {key}\n"));
+        .write("leak.txt", format!("token = {key}\n"));
     world.bench.repo.commit("a leak");
     let line = ["--base", "main", "--review-only", "--reviewer", "claude"];
     let review = |key: &str| {
