@@ -42,7 +42,7 @@ pub fn run(args: &ShowArgs, history: &History<'_>, out: &mut dyn Write) -> Resul
         let plans = Plans::of(run, &read.entries, &|sha256| artifacts.get(sha256))?;
         let newest = plans.plans.last();
         if let Some(said) = newest.and_then(|plan| acceptance::notice(&plan.text)) {
-            output::note(said);
+            output::note(&said);
         }
         if human { plans.human() } else { plans.json()? }
     } else if human {

@@ -4,16 +4,44 @@ use std::collections::BTreeSet;
 
 use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
 
-/// The numbers under a heading with the word `Acceptance`, as a Markdown reader shows them, ascending; none where
-/// the plan has no such list. Lists within an item are part of it.
+/// The numbers under a heading with the word `Acceptance`, as they are written: those are what agents are
+/// shown, whatever a Markdown reader would make of them. None where the plan has no such list.
 #[must_use]
 pub fn items(plan: &str) -> BTreeSet<u32> {
-    let mut found = BTreeSet::new();
+    numbers(plan).into_iter().collect()
+}
+
+/// What is to be known of a plan of which reviewers answer no item, since it numbers none, or one of which
+/// they answer several at once.
+#[must_use]
+pub fn notice(plan: &str) -> Option<String> {
+    let numbers = numbers(plan);
+    if numbers.is_empty() {
+        let none = "the plan has no numbered acceptance items, so that no reviewer answers any: they are the \
+                    numbered list below a heading with the word Acceptance";
+        return Some(none.to_owned());
+    }
+    let mut once = BTreeSet::new();
+    let again = numbers.into_iter().filter(|number| !once.insert(*number));
+    let again: BTreeSet<u32> = again.collect();
+    (!again.is_empty()).then(|| {
+        let again: Vec<String> = again.iter().map(u32::to_string).collect();
+        format!(
+            "the plan has several acceptance items with the number {}: reviewers answer a number, and one \
+             answer counts for all items that have it",
+            again.join(", ")
+        )
+    })
+}
+
+/// The numbers in the order of their items. Lists within an item are part of it.
+fn numbers(plan: &str) -> Vec<u32> {
+    let mut found = Vec::new();
     let mut section: Option<HeadingLevel> = None;
     let mut heading: Option<(HeadingLevel, String)> = None;
     let mut depth = 0_usize;
-    let mut next = None;
-    for event in Parser::new(plan) {
+    let mut numbered = false;
+    for (event, range) in Parser::new(plan).into_offset_iter() {
         if let Event::Start(Tag::Heading { level, .. }) = event {
             heading = (depth == 0).then(|| (level, String::new()));
         } else if let Event::Text(text) | Event::Code(text) = event {
@@ -26,13 +54,12 @@ pub fn items(plan: &str) -> BTreeSet<u32> {
             }
         } else if let Event::Start(Tag::List(first)) = event {
             if depth == 0 {
-                next = first;
+                numbered = first.is_some();
             }
             depth += 1;
         } else if let Event::Start(Tag::Item) = event {
-            if let (1, Some(number)) = (depth, next) {
-                found.extend(section.and_then(|_| u32::try_from(number).ok()));
-                next = Some(number + 1);
+            if depth == 1 && numbered && section.is_some() {
+                found.extend(plan.get(range).and_then(written));
             }
             depth += 1;
         } else if let Event::Start(Tag::BlockQuote(_)) = event {
@@ -44,13 +71,11 @@ pub fn items(plan: &str) -> BTreeSet<u32> {
     found
 }
 
-/// What is to be known of a plan of which reviewers answer no item, since it numbers none.
-#[must_use]
-pub fn notice(plan: &str) -> Option<&'static str> {
-    items(plan).is_empty().then_some(
-        "the plan has no numbered acceptance items, so that no reviewer answers any: they are the numbered \
-         list below a heading with the word Acceptance",
-    )
+/// The number that an item begins with.
+fn written(item: &str) -> Option<u32> {
+    let item = item.trim_start();
+    let end = item.find(|c: char| !c.is_ascii_digit())?;
+    item[..end].parse().ok()
 }
 
 /// In which section one is after a heading: that of the acceptance items goes on below headings of a
@@ -69,7 +94,7 @@ fn follows(
 
 #[cfg(test)]
 mod tests {
-    use super::items;
+    use super::{items, notice};
 
     fn found(plan: &str) -> Vec<u32> {
         items(plan).into_iter().collect()
@@ -94,7 +119,7 @@ mod tests {
             assert!(found(none).is_empty(), "{none}");
         }
         for (heading, items) in [
-            ("Acceptance:\n===\n\n3. one\n3. two\n", &[3, 4][..]),
+            ("Acceptance:\n===\n\n3. one\n4. two\n", &[3, 4][..]),
             ("## 3. Acceptance criteria\n\n0. one\n1. two\n", &[0, 1]),
             ("### `acceptance`\n\n1) one\n", &[1]),
             (
@@ -104,5 +129,45 @@ mod tests {
         ] {
             assert_eq!(found(heading), items, "{heading}");
         }
+    }
+
+    /// An agent sees the plan as it is written: a refinement that drops an item leaves a gap, and a list
+    /// may repeat one number.
+    #[test]
+    fn a_number_is_what_is_written() {
+        for (list, items) in [
+            ("1. one\n3. three\n", &[1, 3][..]),
+            ("2. one\n\n   more\n\n9. two\n", &[2, 9]),
+            ("  7) one\n  3) two\n", &[3, 7]),
+            ("1. one\n1. two\n1. three\n", &[1]),
+            ("007. one\n", &[7]),
+            ("12.\n13. two\n", &[12, 13]),
+            ("1. one\r\n4. two\r\n", &[1, 4]),
+        ] {
+            assert_eq!(found(&format!("# Acceptance\n\n{list}")), items, "{list}");
+        }
+    }
+
+    /// Two lists below one heading melt together, and so do items of one number: that is told.
+    #[test]
+    fn numbers_that_stand_twice_are_told() {
+        let of = |list: &str| notice(&format!("# Acceptance\n\n{list}"));
+        for fine in [
+            "1. one\n2. two\n",
+            "1. one\n3. two\n   1. within\n   2. it\n",
+        ] {
+            assert_eq!(of(fine), None, "{fine}");
+        }
+        for (twice, numbers) in [
+            ("1. one\n1. two\n1. three\n", "the number 1:"),
+            (
+                "1. one\n2. two\n\nAnd:\n\n1. fast\n2. small\n",
+                "the number 1, 2:",
+            ),
+        ] {
+            let told = of(twice).unwrap();
+            assert!(told.contains(numbers), "{told}");
+        }
+        assert!(of("- none\n").unwrap().contains("no numbered"));
     }
 }

@@ -160,7 +160,7 @@ pub(super) fn written_plan(
         && let Ok(Some(text)) = plan::text(rim, state)
         && let Some(said) = acceptance::notice(&text)
     {
-        observer.note(said);
+        observer.note(&said);
     }
 }
 
