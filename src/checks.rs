@@ -202,7 +202,7 @@ impl<'j> Work<'j> {
         };
         for (index, configured) in configured(job).into_iter().enumerate() {
             let ran = runner.run(configured, index + 1, stop).await;
-            let meaning = ran.meaning();
+            let (meaning, told) = (ran.meaning(), ran.told(rules));
             self.commands.push(ran);
             match meaning {
                 Meaning::Passed => {}
@@ -211,6 +211,7 @@ impl<'j> Work<'j> {
                     path: None,
                     lines: None,
                     detail: words,
+                    more: told,
                     pre_existing: false,
                 }),
                 Meaning::NoVerdict { ended, problem } => {

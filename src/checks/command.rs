@@ -43,6 +43,9 @@ pub(crate) struct Ran {
     pub(crate) stderr: Quote,
 }
 
+/// Bytes of a command line that are quoted.
+const LINE: usize = 1024;
+
 /// What a command's end means.
 #[derive(Debug)]
 pub(crate) enum Meaning {
@@ -106,6 +109,32 @@ impl Ran {
                 problem: format!("check `{name}` could not be started: {}", failure.message),
             },
         }
+    }
+}
+
+impl Ran {
+    /// What whoever is to mend it needs: the command line, and the end of what it printed. It goes where
+    /// the report goes, and shows no secret either.
+    pub(crate) fn told(&self, rules: &SecretRules) -> String {
+        let run = output::line(&self.configured.run, rules, LINE);
+        let printed = |(name, quote): (&str, &Quote)| {
+            let text = quote.text.trim_end();
+            let begins = match quote.before {
+                0 => format!("Its {name}"),
+                bytes => format!("The end of its {name}, with {bytes} bytes before it"),
+            };
+            (!text.is_empty()).then(|| format!("{begins}:\n\n{text}"))
+        };
+        let streams = [
+            ("standard output", &self.stdout),
+            ("standard error", &self.stderr),
+        ];
+        let mut told = vec![format!("Its command line: {run}")];
+        told.extend(streams.into_iter().filter_map(printed));
+        if told.len() == 1 {
+            told.push("It printed nothing.".to_owned());
+        }
+        told.join("\n\n")
     }
 }
 

@@ -25,6 +25,8 @@ pub(crate) struct Found {
     pub(crate) lines: Option<(u32, u32)>,
     /// What exactly, in a few words that quote nothing of the file.
     pub(crate) detail: String,
+    /// What whoever is to mend it is told besides; perhaps nothing.
+    pub(crate) more: String,
     /// Whether it stood there before the change.
     pub(crate) pre_existing: bool,
 }
@@ -37,6 +39,7 @@ impl Found {
             path: Some(path.clone()),
             lines: None,
             detail: detail.into(),
+            more: String::new(),
             pre_existing: false,
         }
     }
@@ -190,6 +193,9 @@ fn claim(found: &Found, allowed: bool, more: usize) -> Claim {
     }
     if more > 0 {
         body = format!("{body} And {more} more of this kind in this file.");
+    }
+    if !found.more.is_empty() {
+        body = format!("{body}\n\n{}", found.more);
     }
     let what = if rule.id == rule::COMMAND.id {
         &found.detail

@@ -79,6 +79,19 @@ pub(crate) fn quote(captured: &CapturedFile, rules: &SecretRules, places: &Place
     }
 }
 
+/// A text on one line without its secrets, cut after so many bytes.
+pub(crate) fn line(text: &str, rules: &SecretRules, cap: usize) -> String {
+    let text = plain(text);
+    let lines: Vec<String> = text.lines().map(assigned::redact).collect();
+    let text = rules.redact(&lines.join(" ")).replace('\t', " ");
+    let cut = text.floor_char_boundary(cap);
+    if cut < text.len() {
+        format!("{}…", &text[..cut])
+    } else {
+        text
+    }
+}
+
 fn is_key_line(line: &str) -> bool {
     line.len() >= 40
         && line

@@ -93,7 +93,7 @@ impl Report<'_> {
                 out,
                 " {}. {}",
                 one_line(&claim.title),
-                one_line(&claim.body)
+                one_line(first_paragraph(&claim.body))
             )?;
         }
         Ok(())
@@ -215,6 +215,11 @@ fn code(text: &str) -> String {
 
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// What a finding is about. What a command printed stands below `Commands`.
+fn first_paragraph(body: &str) -> &str {
+    body.split_once("\n\n").map_or(body, |(first, _)| first)
 }
 
 fn one_line(text: &str) -> String {

@@ -327,6 +327,7 @@ fn final_secret(
         path: Some(file.path().clone()),
         lines: Some((secret.line, secret.end_line)),
         detail: format!("{} bytes, not shown here", secret.bytes),
+        more: String::new(),
         pre_existing: !file.changed().touches(secret.line, secret.end_line),
     });
 }
@@ -376,6 +377,7 @@ fn history_secrets(
                  --find-object={blob}`): revoke it, and rewrite the commits",
                 secret.bytes
             ),
+            more: String::new(),
             pre_existing: false,
         });
     }

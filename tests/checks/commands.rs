@@ -146,6 +146,48 @@ fn quoted_output_is_harmless() {
     );
 }
 
+/// Whoever is to mend it sees no tree of ours: the finding says which command it was, and what it printed
+/// at its end, as harmless as the report.
+#[test]
+fn a_failed_command_is_told_with_its_output() {
+    let token = github_token();
+    let change = simple()
+        .check(
+            "test",
+            "echo began; cat token; echo \"at $PWD\"; echo 'no sum' >&2; exit 7",
+        )
+        .check("long", "seq 1 300000; exit 1")
+        .check("quiet", &format!("KEY={token} false"));
+    std::fs::write(change.job.tree.join("token"), format!("{token}\n")).unwrap();
+    let examined = change.examine();
+    let [test, long, quiet] = examined.claims() else {
+        panic!("{:?}", examined.claims());
+    };
+    assert_eq!(
+        test.body,
+        "Rule `command`: check command that failed: check `test` failed with exit 7.\n\n\
+         Its command line: echo began; cat token; echo \"at $PWD\"; echo 'no sum' >&2; exit 7\n\n\
+         Its standard output:\n\nbegan\n[redacted: github-token]\nat <tree>\n\n\
+         Its standard error:\n\nno sum"
+    );
+    assert!(long.body.ends_with("\n299999\n300000"), "{}", long.body);
+    assert!(long.body.contains("The end of its standard output, with "));
+    assert!(long.body.len() < 8_000, "{}", long.body.len());
+    assert!(!quiet.body.contains(&token), "{}", quiet.body);
+    assert!(
+        quiet.body.ends_with(" false\n\nIt printed nothing."),
+        "{}",
+        quiet.body
+    );
+    // In the report it stands once, below the commands.
+    assert_eq!(examined.report.matches("at <tree>").count(), 1);
+    let line = &"x".repeat(5_000);
+    let long = simple()
+        .check("line", &format!(": {line}; exit 1"))
+        .examine();
+    assert!(long.claims()[0].body.len() < 2_000);
+}
+
 #[test]
 fn the_end_of_long_output_is_quoted() {
     let change = simple().check("long", "seq 1 300000; exit 1");
