@@ -41,9 +41,13 @@ pub(super) fn prove(found: &Found<'_>, reports: &str) -> Result<Vec<Sidecar>, Fa
         says_pass(found, &sidecar)?;
         sidecars.push(sidecar);
     }
-    if manifest.plan_sha256.is_some() {
+    if let Some(sha256) = &manifest.plan_sha256 {
         let path = layout::plan_path(reports, manifest.loop_id);
-        proven(found, files.next(), &path)?;
+        let plan = proven(found, files.next(), &path)?;
+        if Digest::of(&plan) != *sha256 {
+            let what = format!("{path} is not the plan that {} names", found.path);
+            return Err(damaged(&what));
+        }
     }
     match files.next() {
         None => Ok(sidecars),

@@ -107,13 +107,7 @@ pub(super) fn compose(
             Some(standing),
         ));
     }
-    if let Some((text, _)) = &round.plan {
-        files.push(SlotFile {
-            slot: SlotName::planner(),
-            name: layout::plan_name(round.spec.loop_id),
-            bytes: normalise::clean(text.as_bytes()),
-        });
-    }
+    files.extend(plan_file(round));
     for file in &files {
         fits(&file.name, &file.bytes)?;
     }
@@ -123,6 +117,16 @@ pub(super) fn compose(
         .collect();
     let manifest = manifest(round, panel, readers, (policy, policy_sha256), listed, now);
     Ok(Composed { files, manifest })
+}
+
+/// The plan as it is promoted.
+fn plan_file(round: &ApprovedRound) -> Option<SlotFile> {
+    let (text, _) = round.plan.as_ref()?;
+    Some(SlotFile {
+        slot: SlotName::planner(),
+        name: layout::plan_name(round.spec.loop_id),
+        bytes: normalise::clean(text.as_bytes()),
+    })
 }
 
 /// The failure of a value that has no JSON form.
@@ -328,6 +332,8 @@ fn manifest(
     now: Timestamp,
 ) -> Manifest {
     let (pin, spec) = (&round.pinned, &round.spec);
+    let plan_sha256 = plan_file(round).map(|file| Digest::of(&file.bytes));
+    let received = round.plan.as_ref().map(|(_, sha256)| sha256.clone());
     Manifest {
         schema: ManifestSchema::V1,
         loop_id: spec.loop_id,
@@ -340,7 +346,8 @@ fn manifest(
         base_tip: pin.base_tip.clone(),
         panel,
         readers,
-        plan_sha256: round.plan.as_ref().map(|(_, sha256)| sha256.clone()),
+        plan_received_sha256: received.filter(|received| Some(received) != plan_sha256.as_ref()),
+        plan_sha256,
         policy,
         policy_sha256,
         config_sha256: spec.config_sha256.clone(),

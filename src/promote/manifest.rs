@@ -46,9 +46,12 @@ pub struct Manifest {
     pub panel: Vec<PanelSlot>,
     /// How many slots read the change and passed; 0 means that nobody read it.
     pub readers: u32,
-    /// The hash of the plan as it was worked by; its file, with trailing blanks taken off, is the
-    /// last of `files`. `null` where there was no plan.
+    /// The hash of the plan's file, which is the last of `files`. `null` where there was no plan.
     pub plan_sha256: Option<Digest>,
+    /// The hash of the plan as it was worked by, where that has trailing blanks or other line ends that the
+    /// file has not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_received_sha256: Option<Digest>,
     /// What the approval was measured by.
     pub policy: EffectivePolicy,
     /// The hash of `policy` in the form of these files.

@@ -360,6 +360,10 @@ fn the_plan_is_promoted_and_proved() {
         last["path"],
         format!(".agents/reports/planner/plan-{run}.md")
     );
+    // The file is what its hash says, and so is the plan that was worked by.
+    assert_eq!(manifest["plan_sha256"], last["sha256"]);
+    let received = Digest::of(b"# Plan\n\n1. Do it.  \n").to_string();
+    assert_eq!(manifest["plan_received_sha256"], received);
     // The evidence is no content, committed or not.
     assert!(world.gate().is_ok());
     world.repo.commit("evidence");
@@ -368,6 +372,26 @@ fn the_plan_is_promoted_and_proved() {
     assert_eq!(refused(world.gate()), Code::GateDamaged);
     std::fs::remove_file(&path).unwrap();
     assert_eq!(refused(world.gate()), Code::GateDamaged);
+
+    // A plan that is promoted as it is has one hash, and a manifest that names another one is damaged.
+    let world = World::new();
+    let round = world.approve_as(|round| {
+        let text = "# Plan\n";
+        round.spec.plan = PlanSource::Planner;
+        round.plan = Some((text.to_owned(), Digest::of(text.as_bytes())));
+    });
+    let path = world.reports(&format!("approvals/{}.json", round.spec.loop_id));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let manifest: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(manifest.get("plan_received_sha256"), None);
+    let named = manifest["plan_sha256"].as_str().unwrap();
+    assert_eq!(named, Digest::of(b"# Plan\n").as_str());
+    let other = Digest::of(b"# Another\n").to_string();
+    let forged = text.replacen(named, &other, 1);
+    std::fs::write(&path, forged).unwrap();
+    let mut by_files = rules();
+    by_files.policy.attest = run_loop::domain::policy::Attest::Files;
+    assert_eq!(refused(world.gate_by(&by_files)), Code::GateDamaged);
 
     let world = World::new();
     let mut round = world.round();
