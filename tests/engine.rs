@@ -12,6 +12,8 @@
 mod budgets;
 #[path = "engine/cancelled.rs"]
 mod cancelled;
+#[path = "engine/clock.rs"]
+mod clock;
 #[path = "engine/delegations.rs"]
 mod delegations;
 #[path = "engine/ends.rs"]

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::domain::time::Stamp;
+use crate::domain::time::{Stamp, Timestamp};
 
 macro_rules! uuid_id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -53,6 +53,23 @@ uuid_id!(
     MessageId
 );
 
+impl JobId {
+    /// Makes an id that sorts behind those of earlier jobs, of which this one is the newest, also where the
+    /// clock was set back since, and in the same millisecond: jobs are kept in the order of their ids.
+    #[must_use]
+    pub fn mint_after(newest: Option<Self>, stamp: &Stamp, salt: &str) -> Self {
+        let behind = newest.map(|newest| newest.minted_at().plus_millis(1));
+        let at = behind.map_or(stamp.at, |behind| behind.max(stamp.at));
+        Self::mint(&Stamp { at, ..*stamp }, salt)
+    }
+    /// The time that it was minted with.
+    fn minted_at(self) -> Timestamp {
+        let mut millis = [0_u8; 8];
+        millis[2..].copy_from_slice(&self.0.as_bytes()[..6]);
+        Timestamp::from_millis(i64::from_be_bytes(millis))
+    }
+}
+
 /// A requested effect; numbered from 1 within its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -86,5 +103,39 @@ pub struct RoundNumber(pub u32);
 impl fmt::Display for RoundNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever the clock does, and however many are minted at once.
+    #[test]
+    fn a_later_job_sorts_behind_an_earlier_one() {
+        let stamp = |millis, seed| Stamp {
+            at: Timestamp::from_millis(millis),
+            seed: [seed; 32],
+        };
+        let mut newest = None;
+        for (nth, millis) in [5_000, 5_000, 5_000, 1_000, 0, 5_001, 9_000, 8_999]
+            .into_iter()
+            .enumerate()
+        {
+            let id = JobId::mint_after(newest, &stamp(millis, 7), &format!("job {nth}"));
+            assert!(newest < Some(id), "job {nth}");
+            newest = Some(id);
+        }
+        // Where nothing is before it, it is minted as any other.
+        let first = stamp(1_000, 3);
+        assert_eq!(
+            JobId::mint_after(None, &first, "a"),
+            JobId::mint(&first, "a")
+        );
+        let before = JobId::mint(&stamp(999, 9), "b");
+        assert_eq!(
+            JobId::mint_after(Some(before), &first, "a"),
+            JobId::mint(&first, "a")
+        );
     }
 }

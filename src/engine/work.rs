@@ -127,6 +127,10 @@ impl State {
             WorkStage::Opened | WorkStage::Pinning | WorkStage::Unpinned { .. } => None,
         }
     }
+    /// The run's newest job, of whatever role: the next one's id sorts behind it.
+    pub(in crate::engine) fn newest_job(&self) -> Option<JobId> {
+        self.jobs.last_key_value().map(|(id, _)| *id)
+    }
     /// The newest job of the step of work under way.
     pub(in crate::engine) fn newest_of_step(&self) -> Option<JobId> {
         let Phase::Work { work, .. } = &self.phase else {

@@ -214,7 +214,7 @@ fn dispatch(
     };
     let salt = format!("job {}", state.requested + 1);
     let mut job = Job {
-        id: JobId::mint(&stamp, &salt),
+        id: JobId::mint_after(state.newest_job(), &stamp, &salt),
         role: Role::Review,
         round,
         slot: slot.name.clone(),

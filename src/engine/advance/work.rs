@@ -101,7 +101,7 @@ fn job(state: &State, work: &Work, asked: &Asked) -> Option<Job> {
     let (run, stamp) = (state.run.as_ref()?, state.stamp?);
     let salt = format!("job {}", state.requested + 1);
     let mut job = Job {
-        id: JobId::mint(&stamp, &salt),
+        id: JobId::mint_after(state.newest_job(), &stamp, &salt),
         role: work.role,
         round: work.round(),
         slot: work.slot.clone(),
