@@ -29,5 +29,7 @@ mod replies;
 mod reports;
 #[path = "contract/schemas.rs"]
 mod schemas;
+#[path = "contract/words.rs"]
+mod words;
 #[path = "contract/work.rs"]
 mod work;

@@ -48,5 +48,7 @@ mod sessions;
 mod table;
 #[path = "engine/trees.rs"]
 mod trees;
+#[path = "engine/words.rs"]
+mod words;
 #[path = "engine/world.rs"]
 mod world;

@@ -50,5 +50,7 @@ mod stale;
 mod templates;
 #[path = "whole_loop/thrown_away.rs"]
 mod thrown_away;
+#[path = "whole_loop/told.rs"]
+mod told;
 #[path = "whole_loop/withdrawn.rs"]
 mod withdrawn;

@@ -7,6 +7,8 @@
 
 mod decode;
 
+use std::collections::BTreeSet;
+
 use crate::contract::form;
 use crate::contract::markdown::{ANSWERS_TAG, CHALLENGE_TAG, RULINGS_TAG, Report};
 use crate::contract::text::Mark;
@@ -22,6 +24,8 @@ pub struct ExpectReply<'a> {
     pub nonce: &'a str,
     /// The findings it was asked about; none for a job that is not asked about any.
     pub findings: &'a [FindingId],
+    /// Those of them on which nobody rules: they cannot be refuted.
+    pub unruled: &'a BTreeSet<FindingId>,
 }
 
 impl std::fmt::Debug for ExpectReply<'_> {

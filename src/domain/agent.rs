@@ -86,6 +86,16 @@ impl Agent {
     pub fn is_checks(&self) -> bool {
         matches!(self.kind, AgentKind::Checks)
     }
+    /// Whether it can rule on findings of its own or of others: `checks` has nobody to ask, and a person or
+    /// a bare line gives no ruling.
+    #[must_use]
+    pub fn can_rule(&self) -> bool {
+        let program = match self.kind {
+            AgentKind::Command(_) | AgentKind::Profile(_) => true,
+            AgentKind::Checks | AgentKind::Human => false,
+        };
+        program && self.contract == Contract::Json
+    }
     /// Whether it may cost money: `checks` and people are not paid by the token.
     #[must_use]
     pub fn costs(&self) -> bool {

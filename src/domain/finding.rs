@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::id::{FindingId, JobId, RoundNumber};
+use crate::domain::job::Role;
 use crate::domain::lowered::Lowered;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
@@ -98,6 +99,19 @@ pub struct Finding {
     pub lowered: Option<Lowered>,
     /// What became of it.
     pub disposition: Disposition,
+}
+
+/// What somebody said of a finding when something became of it by that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    /// The job in which it was said.
+    pub job: JobId,
+    /// What that job was asked for: who speaks.
+    pub role: Role,
+    /// What became of the finding.
+    pub disposition: Disposition,
+    /// Why, in their words; perhaps blank.
+    pub note: String,
 }
 
 /// What became of a finding.

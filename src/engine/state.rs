@@ -8,7 +8,7 @@ use crate::domain::end::End;
 use crate::domain::event::{RoundResult, StopCause};
 use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
-use crate::domain::finding::{Disposition, Finding};
+use crate::domain::finding::{Disposition, Finding, Word};
 use crate::domain::id::{EffectId, FindingId, JobId, MessageId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome};
@@ -73,8 +73,8 @@ pub struct State {
     pub works: Vec<ClosedWork>,
     /// The job whose report is the plan in force.
     pub plan: Option<JobId>,
-    /// What the creator and the reviewers said of a finding, in order.
-    pub notes: BTreeMap<FindingId, Vec<String>>,
+    /// What everybody said of a finding, in order.
+    pub notes: BTreeMap<FindingId, Vec<Word>>,
     /// What reviews of the round under way settled, and how it stood before: in a void round it stands so
     /// again.
     pub settled: Vec<Undo>,

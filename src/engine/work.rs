@@ -195,6 +195,15 @@ impl State {
         let record = self.jobs.get(&finding.job)?;
         Some(record.job.rank)
     }
+    /// Whether a finding blocks and nobody rules on it: who raised it takes nothing back when asked, so
+    /// that no word of the creator's against it helps.
+    #[must_use]
+    pub fn is_unruled(&self, finding: &Finding) -> bool {
+        let panel = self.run.as_ref().map_or(&[][..], |run| &run.panel);
+        let slot = panel.iter().find(|slot| slot.name == finding.slot);
+        let by = slot.and_then(|slot| slot.agent_at(self.raised_by_rank(finding)?));
+        finding.blocking && !by.is_some_and(Agent::can_rule)
+    }
     /// The findings that a step of work is asked about: a reviewer about its own, which are those of
     /// the very agent that is asked (row M-010).
     #[must_use]

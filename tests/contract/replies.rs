@@ -1,5 +1,7 @@
 //! What counts as the answer of a job that is no review.
 
+use std::collections::BTreeSet;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use run_loop::contract::reply::{self, ExpectReply};
@@ -13,10 +15,16 @@ use crate::work::Work;
 const ASKED: [FindingId; 2] = [FindingId(3), FindingId(4)];
 
 fn read(role: Role, report: impl AsRef<[u8]>) -> Reading {
+    read_unruled(role, report, &BTreeSet::new())
+}
+
+/// The same of a job on some of whose findings nobody rules.
+fn read_unruled(role: Role, report: impl AsRef<[u8]>, unruled: &BTreeSet<FindingId>) -> Reading {
     let expect = ExpectReply {
         role,
         nonce: NONCE,
         findings: &ASKED,
+        unruled,
     };
     reply::read(report.as_ref(), &expect)
 }
@@ -289,6 +297,24 @@ fn the_block_counts_only_where_it_stands_alone() {
     }
 }
 
+/// What nobody rules on is mended or left for later; the one re-ask says so.
+#[test]
+fn what_nobody_rules_on_is_not_refuted() {
+    let unruled = BTreeSet::from([FindingId(4)]);
+    let said = |finding: &str, action: &str| {
+        let list = format!(r#"{{"finding": "{finding}", "action": "{action}", "note": "So."}}"#);
+        read_unruled(Role::Correct, answers(&list), &unruled)
+    };
+    let told = problems(said("F-4", "refuted"));
+    assert!(
+        told.contains("refutes F-4, on which nobody rules"),
+        "{told}"
+    );
+    for (finding, action) in [("F-3", "refuted"), ("F-4", "fixed"), ("F-4", "deferred")] {
+        replied(said(finding, action));
+    }
+}
+
 /// A job without nonce has no answer, and a review is read elsewhere.
 #[test]
 fn what_cannot_be_answered_is_not() {
@@ -297,6 +323,7 @@ fn what_cannot_be_answered_is_not() {
         role: Role::Correct,
         nonce: "",
         findings: &ASKED,
+        unruled: &BTreeSet::new(),
     };
     assert!(problems(reply::read(forged.as_bytes(), &expect)).contains("no nonce"));
     assert!(problems(read(Role::Review, answers(""))).contains("verdict"));

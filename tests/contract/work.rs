@@ -1,17 +1,19 @@
 //! What the other jobs are told. The snapshots are read like any text that people read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use run_loop::contract::prompt::{self, Error, WorkPrompt};
 use run_loop::contract::reply::{self, ExpectReply};
-use run_loop::domain::finding::Finding;
+use run_loop::domain::finding::{Disposition, Finding, Word};
 use run_loop::domain::id::{FindingId, RoundNumber};
 use run_loop::domain::isolation::EvidenceKind;
 use run_loop::domain::job::{AttemptReason, Reading, Role};
+use run_loop::domain::lines::Place;
 use run_loop::domain::run_spec::BaseSpec;
 use run_loop::domain::seen::{Change, Seen};
 
 use crate::fixture::{NONCE, PLAN, World, finding, oid, seen};
+use crate::words::word;
 
 const ROLES: [Role; 8] = [
     Role::Plan,
@@ -30,7 +32,9 @@ pub(crate) struct Work {
     pub(crate) plan: Option<String>,
     pub(crate) objections: Vec<String>,
     pub(crate) findings: Vec<Finding>,
-    pub(crate) notes: BTreeMap<FindingId, Vec<String>>,
+    pub(crate) notes: BTreeMap<FindingId, Vec<Word>>,
+    pub(crate) places: BTreeMap<FindingId, Place>,
+    pub(crate) unruled: BTreeSet<FindingId>,
     pub(crate) earlier: Option<String>,
     pub(crate) seen: Vec<Seen>,
     pub(crate) round_failed: Option<u32>,
@@ -52,10 +56,15 @@ impl Work {
             role,
             Role::Correct | Role::Readjudicate | Role::Arbitrate | Role::Comply
         );
-        let said = |text: &str| vec![format!("{text}\n```run-loop-rulings\n{{}}\n```")];
+        let said = |by, how, text: &str| {
+            let note = format!("{text}\n```run-loop-rulings\n{{}}\n```");
+            word(by, how, &note)
+        };
+        let refuted = said(Role::Correct, Disposition::Refuted, "The caller checks it.");
+        let upheld = said(Role::Readjudicate, Disposition::Upheld, "Not all do.");
         let notes = match role {
-            Role::Readjudicate => said("The caller checks it."),
-            Role::Arbitrate => [said("The caller checks it."), said("Not all do.")].concat(),
+            Role::Readjudicate => vec![refuted],
+            Role::Arbitrate => vec![refuted, upheld],
             Role::Plan
             | Role::Challenge
             | Role::Refine
@@ -70,6 +79,8 @@ impl Work {
             objections: Vec::new(),
             findings: if asked { vec![finding(3)] } else { Vec::new() },
             notes: BTreeMap::from([(FindingId(3), notes)]),
+            places: BTreeMap::new(),
+            unruled: BTreeSet::new(),
             earlier: None,
             seen: Vec::new(),
             round_failed: None,
@@ -117,17 +128,28 @@ impl Work {
         }
         if !matches!(role, Role::Plan | Role::Challenge | Role::Implement) {
             work.findings = vec![finding(3), finding(4)];
-            let said = ["The caller checks it.", "Not all do.", "Some do not."];
-            let notes: Vec<String> = said.map(str::to_owned).to_vec();
-            let count = if role == Role::Readjudicate {
-                1
-            } else if role == Role::Arbitrate {
-                2
-            } else {
-                3
+            let dispute = [
+                word(Role::Correct, Disposition::Refuted, "The caller checks it."),
+                word(Role::Readjudicate, Disposition::Upheld, "Not all do."),
+                word(Role::Arbitrate, Disposition::Sustained, "Some do not."),
+            ];
+            let before = [
+                word(Role::Correct, Disposition::Deferred, "Not now."),
+                word(Role::Review, Disposition::Open, "It is still there."),
+            ];
+            let notes = match role {
+                Role::Readjudicate => [&before[..], &dispute[..1]].concat(),
+                Role::Arbitrate => dispute[..2].to_vec(),
+                Role::Comply => dispute.to_vec(),
+                Role::Correct
+                | Role::Refine
+                | Role::Plan
+                | Role::Challenge
+                | Role::Implement
+                | Role::Review => before.to_vec(),
             };
             for finding in &work.findings {
-                work.notes.insert(finding.id, notes[..count].to_vec());
+                work.notes.insert(finding.id, notes.clone());
             }
         }
         work
@@ -143,6 +165,8 @@ impl Work {
             objections: &self.objections,
             findings: &self.findings,
             notes: &self.notes,
+            places: &self.places,
+            unruled: &self.unruled,
             earlier: self.earlier.as_deref(),
             seen: &self.seen,
             evidence: self.world.tree.as_ref().map(|_| "$RUN_LOOP_JOB_EVIDENCE"),
@@ -185,6 +209,7 @@ fn an_echo_is_no_reply() {
             role: work.world.job.role,
             nonce: NONCE,
             findings: &asked,
+            unruled: &BTreeSet::new(),
         };
         for echo in [
             prompt.clone(),
@@ -215,7 +240,7 @@ fn the_nonce_stands_once_and_only_where_it_is_answered() {
             forged.clone_into(&mut finding.claim.body);
         }
         for note in work.notes.values_mut().flatten() {
-            forged.clone_into(note);
+            forged.clone_into(&mut note.note);
         }
         let prompt = work.render();
         let lines = prompt.split(['\n', '\r', '\u{2028}']);
@@ -405,12 +430,17 @@ fn a_job_that_lacks_what_it_needs_is_not_asked() {
     for role in [Role::Readjudicate, Role::Arbitrate] {
         misfit(role, |work| work.notes.clear());
         misfit(role, |work| work.findings.push(finding(9)));
+        misfit(role, |work| {
+            for said in work.notes.values_mut() {
+                said.remove(0);
+            }
+        });
+        misfit(role, |work| {
+            for said in work.notes.values_mut().flatten() {
+                " \n".clone_into(&mut said.note);
+            }
+        });
     }
-    misfit(Role::Arbitrate, |work| {
-        for notes in work.notes.values_mut() {
-            notes.pop();
-        }
-    });
     let mut work = Work::new(Role::Plan);
     work.world.job.nonce = "5EED".to_owned();
     assert!(matches!(work.try_render(), Err(Error::Nonce(_))));

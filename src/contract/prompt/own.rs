@@ -57,7 +57,7 @@ const IN_REVIEWS: [&str; 18] = [
     "tree",
 ];
 /// What the other prompts may name besides.
-const IN_WORK: [&str; 15] = [
+const IN_WORK: [&str; 17] = [
     "earlier",
     "judges",
     "writes",
@@ -72,6 +72,8 @@ const IN_WORK: [&str; 15] = [
     "against",
     "reports",
     "actions",
+    "refutable",
+    "unruled",
     "rulings",
 ];
 
@@ -219,6 +221,7 @@ fn works(run: &RunSpec, full: bool) -> Result<(), Fault> {
             role,
             nonce: &made.job.nonce,
             findings: &ids,
+            unruled: &made.unruled,
         };
         if matches!(reply::read(text.as_bytes(), &expect), Reading::Reply { .. }) {
             return Err(fault(echo()));

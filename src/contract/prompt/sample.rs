@@ -1,6 +1,6 @@
 //! Made-up values for trying templates: as little and as much as a prompt can have.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contract::prompt::{ReviewPrompt, WorkPrompt};
 use crate::domain::agent::{
@@ -8,7 +8,7 @@ use crate::domain::agent::{
 };
 use crate::domain::digest::Digest;
 use crate::domain::evidence::{ChangedFile, DiffPart, Evidence, FileStatus};
-use crate::domain::finding::{Claim, Disposition, Finding};
+use crate::domain::finding::{Claim, Disposition, Finding, Word};
 use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::identity::{Identity, Pin, Tripwire};
 use crate::domain::isolation::EvidenceKind;
@@ -127,7 +127,8 @@ pub(super) struct Worked {
     plan: Option<&'static str>,
     objections: Vec<String>,
     pub(super) findings: Vec<Finding>,
-    notes: BTreeMap<FindingId, Vec<String>>,
+    notes: BTreeMap<FindingId, Vec<Word>>,
+    pub(super) unruled: BTreeSet<FindingId>,
     seen: Vec<Seen>,
     round_failed: Option<u32>,
 }
@@ -145,6 +146,8 @@ impl Worked {
             objections: &self.objections,
             findings: &self.findings,
             notes: &self.notes,
+            places: &PLACES,
+            unruled: &self.unruled,
             seen: &self.seen,
             evidence: Some("$RUN_LOOP_JOB_EVIDENCE"),
             round_failed: self.round_failed,
@@ -160,12 +163,23 @@ pub(super) fn work(run: &RunSpec, role: Role, full: bool) -> Worked {
         Role::Correct | Role::Readjudicate | Role::Arbitrate | Role::Comply
     );
     let planned = matches!(role, Role::Challenge | Role::Refine);
-    let findings = if asked || (full && role == Role::Refine) {
+    let findings = if full && role == Role::Correct {
+        vec![finding(1, Disposition::Open), finding(2, Disposition::Open)]
+    } else if asked || (full && role == Role::Refine) {
         vec![finding(1, Disposition::Open)]
     } else {
         Vec::new()
     };
-    let said = vec![TEXT.to_owned(), TEXT.to_owned()];
+    let word = |role, disposition| Word {
+        job: job_id(),
+        role,
+        disposition,
+        note: TEXT.to_owned(),
+    };
+    let said = vec![
+        word(Role::Correct, Disposition::Refuted),
+        word(Role::Readjudicate, Disposition::Upheld),
+    ];
     let noted = full || matches!(role, Role::Readjudicate | Role::Arbitrate);
     let (evidence, tree) = if role.writes() {
         (EvidenceKind::SourceTree, run.source_root.clone())
@@ -186,6 +200,10 @@ pub(super) fn work(run: &RunSpec, role: Role, full: bool) -> Worked {
         },
         findings,
         notes: noted.then_some((FindingId(1), said)).into_iter().collect(),
+        unruled: (full && role == Role::Correct)
+            .then_some(FindingId(2))
+            .into_iter()
+            .collect(),
         seen: seen(full && asked),
         round_failed: full.then_some(2),
     }

@@ -247,7 +247,7 @@ fn prior(prompt: &ReviewPrompt<'_>, mark: &Mark) -> String {
 }
 
 /// Where the lines are now that a finding cites, where that is another place than it says.
-fn now(finding: &Finding, places: &BTreeMap<FindingId, lines::Place>) -> String {
+pub(super) fn now(finding: &Finding, places: &BTreeMap<FindingId, lines::Place>) -> String {
     let Some(then) = lines::Place::of(&finding.claim) else {
         return String::new();
     };

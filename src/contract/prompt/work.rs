@@ -2,15 +2,16 @@
 
 mod view;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contract::markdown::is_blank;
 use crate::contract::prompt::{Error, check_nonce, check_rendered, check_tree, render};
 use crate::domain::agent::Agent;
-use crate::domain::finding::Finding;
+use crate::domain::finding::{Disposition, Finding, Word};
 use crate::domain::id::FindingId;
 use crate::domain::identity::Pin;
 use crate::domain::job::{Job, Role};
+use crate::domain::lines::Place;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::seen::Seen;
 
@@ -34,9 +35,13 @@ pub struct WorkPrompt<'a> {
     pub objections: &'a [String],
     /// The findings that the job is asked about.
     pub findings: &'a [Finding],
-    /// What was said about a finding since, in this order: the creator's refutation, its reviewer's
-    /// ruling, the arbiter's ruling. A blank one is left out, and keeps its place.
-    pub notes: &'a BTreeMap<FindingId, Vec<String>>,
+    /// What was said about a finding since, oldest first. A blank word is left out.
+    pub notes: &'a BTreeMap<FindingId, Vec<Word>>,
+    /// Where the lines that findings cite are in the source as it was last measured, as far as these were
+    /// found again.
+    pub places: &'a BTreeMap<FindingId, Place>,
+    /// The findings on which nobody rules: whoever raised them takes nothing back when asked.
+    pub unruled: &'a BTreeSet<FindingId>,
     /// What the agent reported in a session that it was to go on in and cannot; its beginning is
     /// told.
     pub earlier: Option<&'a str>,
@@ -98,10 +103,11 @@ fn lacking(prompt: &WorkPrompt<'_>) -> Option<&'static str> {
         .as_deref()
         .is_some_and(|task| !is_blank(task));
     let plan = prompt.plan.is_some();
-    let said = |count: usize| {
+    // Reasons of the creator there must be. Who keeps a finding may do so without a word.
+    let refuted = || {
         prompt.findings.iter().all(|finding| {
-            let notes = prompt.notes.get(&finding.id).map_or(&[][..], Vec::as_slice);
-            notes.len() >= count && notes.iter().take(count).all(|note| !is_blank(note))
+            let mut words = prompt.notes.get(&finding.id).into_iter().flatten();
+            words.any(|word| word.disposition == Disposition::Refuted && !is_blank(&word.note))
         })
     };
     let findings = !prompt.findings.is_empty();
@@ -112,8 +118,7 @@ fn lacking(prompt: &WorkPrompt<'_>) -> Option<&'static str> {
         Role::Correct | Role::Comply | Role::Readjudicate | Role::Arbitrate if !findings => {
             Some("has no findings")
         }
-        Role::Readjudicate => (!said(1)).then_some("lacks a refutation"),
-        Role::Arbitrate => (!said(2)).then_some("lacks a refutation or the answer to it"),
+        Role::Readjudicate | Role::Arbitrate => (!refuted()).then_some("lacks a refutation"),
         Role::Correct | Role::Comply | Role::Review => None,
     }
 }

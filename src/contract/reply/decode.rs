@@ -40,6 +40,12 @@ pub(super) fn answers(json: &Json, expect: &ExpectReply<'_>) -> Result<Reply, Ve
         if let Some(about) = read {
             if about.word == AnswerAction::Refuted {
                 about.needs_note(&at, "why the finding is wrong", &mut problems);
+                if expect.unruled.contains(&about.finding) {
+                    problems.push(format!(
+                        "`{at}.action` refutes {}, on which nobody rules: answer \"fixed\" or \"deferred\"",
+                        about.finding
+                    ));
+                }
             }
             answers.push(Answer {
                 finding: about.finding,

@@ -3,7 +3,7 @@
 //! Plan, challenge, refine, implement, then rounds; after a round that did not pass: correction,
 //! re-adjudication, arbitration, compliance, and the next round (design, section 4).
 
-use crate::domain::agent::{Agent, AgentKind, Contract};
+use crate::domain::agent::Agent;
 use crate::domain::code::Code;
 use crate::domain::event::{Event, RoundResult};
 use crate::domain::failure::Failure;
@@ -146,8 +146,8 @@ fn turn(state: &State, run: &RunSpec, last: &ClosedRound) -> Event {
     }
 }
 
-/// The next agent of a reviewer that rules on what was refuted of its own, where it can: `checks` has
-/// nobody to ask, and a person or a bare line gives no ruling. Each agent of a slot speaks for itself.
+/// The next agent of a reviewer that rules on what was refuted of its own, where it can. Each agent of a
+/// slot speaks for itself.
 fn readjudication(
     state: &State,
     run: &RunSpec,
@@ -168,7 +168,7 @@ fn readjudication(
     };
     run.panel.iter().find_map(|slot| {
         let agents = std::iter::once(&slot.agent).chain(&slot.fallback);
-        let able = agents.enumerate().filter(|(_, agent)| rules(agent));
+        let able = agents.enumerate().filter(|(_, agent)| agent.can_rule());
         able.map(|(rank, _)| of(slot, rank)).find(due)
     })
 }
@@ -184,12 +184,6 @@ fn escalates(state: &State, run: &RunSpec) -> bool {
         |closed: &ClosedWork| closed.work.role == Role::Refine && closed.work.after.is_some();
     let refined = state.works.iter().any(again);
     run.planner.is_some() && state.has_plan() && failed == 2 && !refined
-}
-
-/// Whether an agent can rule on findings.
-fn rules(agent: &Agent) -> bool {
-    let program = matches!(agent.kind, AgentKind::Command(_) | AgentKind::Profile(_));
-    program && agent.contract == Contract::Json
 }
 
 /// The arbiter is never the creator, and never the one whose finding is in dispute, under whatever name.

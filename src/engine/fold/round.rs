@@ -214,7 +214,7 @@ fn void(state: &mut State, settled: &[Undo]) {
             finding.disposition = undo.before;
         }
         if let Some(notes) = state.notes.get_mut(&undo.finding) {
-            notes.pop();
+            notes.retain(|word| word.job != undo.job);
         }
     }
 }

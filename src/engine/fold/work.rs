@@ -1,7 +1,7 @@
 //! Folding a step of work.
 
 use crate::domain::effect::{Done, Effect, Outcome};
-use crate::domain::finding::Disposition;
+use crate::domain::finding::{Disposition, Word};
 use crate::domain::id::{EffectId, FindingId, JobId};
 use crate::domain::job::{AttemptReason, Reply, Role};
 use crate::domain::time::Timestamp;
@@ -213,10 +213,14 @@ pub(super) fn disposed(
     note: &str,
 ) {
     state.disposed.insert((job, id));
-    let reviews = |record: &JobRecord| record.job.role == Role::Review;
-    let by_review = state.jobs.get(&job).is_some_and(reviews);
+    let Some(role) = state.jobs.get(&job).map(|record| record.job.role) else {
+        return fault(
+            state,
+            format!("{id} was disposed of by a job that nobody was asked for"),
+        );
+    };
     if let Some(finding) = state.findings.iter_mut().find(|finding| finding.id == id) {
-        if by_review && !disposition.holds() {
+        if role == Role::Review && !disposition.holds() {
             state.settled.push(Undo {
                 finding: id,
                 before: finding.disposition,
@@ -224,7 +228,12 @@ pub(super) fn disposed(
             });
         }
         finding.disposition = disposition;
-        state.notes.entry(id).or_default().push(note.to_owned());
+        state.notes.entry(id).or_default().push(Word {
+            job,
+            role,
+            disposition,
+            note: note.to_owned(),
+        });
     } else {
         fault(state, format!("{id} was disposed of and never raised"));
     }

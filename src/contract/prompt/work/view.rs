@@ -6,9 +6,9 @@ use crate::contract::markdown::is_blank;
 use crate::contract::prompt::WorkPrompt;
 use crate::contract::prompt::place::{self, Place};
 use crate::contract::prompt::seen;
-use crate::contract::prompt::view::{channel, code, disposition, place_of, problems};
+use crate::contract::prompt::view::{channel, code, disposition, now, place_of, problems};
 use crate::contract::text::{Mark, beginning, inline};
-use crate::domain::finding::{Disposition, Finding};
+use crate::domain::finding::{Disposition, Finding, Word};
 use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::Role;
 
@@ -60,7 +60,9 @@ pub(super) fn work(prompt: &WorkPrompt<'_>) -> Value {
             problems => problems(&job.reason),
             earlier => prompt.earlier.map(|text| mark.quote("earlier report", beginning(text))),
             channel => channel(prompt.agent),
-            actions => actions(job.role),
+            actions => actions(prompt),
+            refutable => may_refute(prompt),
+            unruled => unruled(prompt),
             rulings => rulings(job.role),
             nonce => &job.nonce,
         },
@@ -79,12 +81,29 @@ fn kind(role: Role, evidence: EvidenceKind) -> &'static str {
     }
 }
 
-fn actions(role: Role) -> &'static str {
-    if role == Role::Comply {
-        r#""fixed" or "deferred""#
-    } else {
+fn actions(prompt: &WorkPrompt<'_>) -> &'static str {
+    if may_refute(prompt) {
         r#""fixed", "refuted" or "deferred""#
+    } else {
+        r#""fixed" or "deferred""#
     }
+}
+
+/// Whether the job may say of any of its findings that it is wrong: what nobody rules on stands whatever
+/// is said against it, and what was sustained is ruled on.
+fn may_refute(prompt: &WorkPrompt<'_>) -> bool {
+    let ruled = |finding: &Finding| !prompt.unruled.contains(&finding.id);
+    prompt.job.role != Role::Comply && prompt.findings.iter().any(ruled)
+}
+
+/// The findings that nobody rules on, where there are any.
+fn unruled(prompt: &WorkPrompt<'_>) -> Option<String> {
+    let ids = prompt.findings.iter().map(|finding| finding.id);
+    let ids: Vec<String> = ids
+        .filter(|id| prompt.unruled.contains(id))
+        .map(|id| id.to_string())
+        .collect();
+    (!ids.is_empty()).then(|| ids.join(", "))
 }
 
 fn rulings(role: Role) -> &'static str {
@@ -120,12 +139,15 @@ fn one(finding: &Finding, prompt: &WorkPrompt<'_>, mark: &Mark) -> Value {
         facts.push("blocking".to_owned());
     }
     facts.push(format!("raised by {}", code(finding.slot.as_str())));
+    if prompt.unruled.contains(&finding.id) {
+        facts.push("nobody rules on it".to_owned());
+    }
     if finding.disposition != Disposition::Open {
         facts.push(disposition(finding.disposition).to_owned());
     }
     let title = inline(&claim.title);
     let mut text = match place_of(claim) {
-        Some(place) => format!("{place}: {title}"),
+        Some(place) => format!("{place}{}: {title}", now(finding, prompt.places)),
         None => title,
     };
     if !is_blank(&claim.body) {
@@ -142,17 +164,40 @@ fn one(finding: &Finding, prompt: &WorkPrompt<'_>, mark: &Mark) -> Value {
 
 /// What was said about a finding since, by whom.
 fn notes(finding: &Finding, prompt: &WorkPrompt<'_>, mark: &Mark) -> Vec<Value> {
-    const SPEAKERS: [(&str, &str); 3] = [
-        ("The creator refutes it", "creator"),
-        ("Its reviewer answers", "reviewer"),
-        ("The arbiter rules", "arbiter"),
-    ];
     let said = prompt.notes.get(&finding.id).into_iter().flatten();
-    let spoken = SPEAKERS.iter().zip(said);
-    let spoken = spoken.filter(|(_, text)| !is_blank(text));
-    spoken
-        .map(|((by, name), text)| {
-            context! { by => *by, text => mark.quote(&format!("{} {name}", finding.id), text) }
-        })
-        .collect()
+    let said = said.filter(|word| !is_blank(&word.note));
+    said.map(|word| {
+        let (who, name) = speaker(word.role);
+        let quoted = mark.quote(&format!("{} {name}", finding.id), &word.note);
+        context! { by => format!("{who} {}", does(word)), text => quoted }
+    })
+    .collect()
+}
+
+/// Who speaks in a job of this role, as the finding's text and its quotes call them.
+fn speaker(role: Role) -> (&'static str, &'static str) {
+    match role {
+        Role::Challenge | Role::Implement | Role::Correct | Role::Comply => {
+            ("The creator", "creator")
+        }
+        Role::Review | Role::Readjudicate => ("Its reviewer", "reviewer"),
+        Role::Arbitrate => ("The arbiter", "arbiter"),
+        Role::Plan | Role::Refine => ("The planner", "planner"),
+    }
+}
+
+/// What they say of it.
+fn does(word: &Word) -> &'static str {
+    match word.disposition {
+        Disposition::Open => "calls it open",
+        Disposition::Fixed => "calls it fixed",
+        Disposition::Refuted => "refutes it",
+        Disposition::Withdrawn => "withdraws it",
+        Disposition::Upheld => "upholds it",
+        // By complying it can only be left as it is.
+        Disposition::Sustained if word.role == Role::Comply => "does not mend it",
+        Disposition::Sustained => "sustains it",
+        Disposition::Overruled => "overrules it",
+        Disposition::Deferred => "leaves it for later",
+    }
 }

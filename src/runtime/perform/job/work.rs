@@ -1,5 +1,6 @@
 //! What a job that plans, writes or rules is asked, and how its report is read.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::agent::job_folder::JobFolder;
@@ -11,11 +12,13 @@ use crate::domain::failure::Failure;
 use crate::domain::finding::Finding;
 use crate::domain::id::FindingId;
 use crate::domain::identity::Pin;
-use crate::domain::job::{Job, Reading, SessionUse};
+use crate::domain::job::{Job, Reading, Role, SessionUse};
+use crate::domain::lines::Place;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::seen::Seen;
 use crate::domain::work::Work;
 use crate::engine::State;
+use crate::git::evidence;
 use crate::runtime::perform::job::lacking;
 use crate::runtime::perform::plan;
 use crate::runtime::rim::Rim;
@@ -81,6 +84,8 @@ impl<'a> WorkTask<'a> {
             objections: self.state.objections(self.work),
             findings: &self.findings,
             notes: &self.state.notes,
+            places: &self.places(),
+            unruled: &self.unruled(),
             seen,
             evidence: tree.map(|_| evidence.as_str()),
             earlier: earlier.as_deref(),
@@ -91,6 +96,33 @@ impl<'a> WorkTask<'a> {
             let message = format!("the {role} prompt of the {}: {error}", self.job.slot);
             Failure::new(Code::Internal, message)
         })
+    }
+    /// Where the lines that the findings cite are in the source as the job finds it: it may be another one
+    /// than reviewers were shown last, since somebody worked on it meanwhile.
+    fn places(&self) -> BTreeMap<FindingId, Place> {
+        let ids = self.findings.iter().map(|finding| finding.id);
+        let known = |id| Some((id, self.state.places.get(&id)?.clone()));
+        let shown: BTreeMap<FindingId, Place> = ids.filter_map(known).collect();
+        let now = &self.pin.identity.tree;
+        let Some(then) = self.state.shown.as_ref().filter(|then| *then != now) else {
+            return shown;
+        };
+        if shown.is_empty() {
+            return shown;
+        }
+        let trees = std::slice::from_ref(then);
+        let since = evidence::since(&self.rim.git, &self.rim.store, trees, now);
+        shown
+            .into_iter()
+            .filter_map(|(id, place)| Some((id, place.after(since.first()?)?)))
+            .collect()
+    }
+    /// The findings that the creator is asked about and that nobody rules on.
+    fn unruled(&self) -> BTreeSet<FindingId> {
+        let asked = self.findings.iter();
+        let unruled =
+            asked.filter(|it| self.job.role == Role::Correct && self.state.is_unruled(it));
+        unruled.map(|finding| finding.id).collect()
     }
     /// What was reported in the session whose place the job's own takes.
     fn earlier(&self) -> Result<Option<String>, Failure> {
@@ -112,6 +144,7 @@ impl<'a> WorkTask<'a> {
             role: self.job.role,
             nonce: &self.job.nonce,
             findings: &findings,
+            unruled: &self.unruled(),
         };
         reply::read(report, &expect)
     }
