@@ -14,6 +14,7 @@
 //! Owns: deciding what may go, and removing it. Never: ending what no guard started. Tests:
 //! `tests/worktree.rs`.
 
+mod drafts;
 mod folders;
 pub mod item;
 pub(crate) mod known;
@@ -34,7 +35,11 @@ use crate::domain::id::LoopId;
 use crate::store::Journal;
 
 /// What to clean.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
+#[expect(
+    missing_debug_implementations,
+    reason = "whom it tells has no form to print"
+)]
 pub struct Request<'a> {
     /// The user's cache folder.
     pub cache_root: &'a Path,
@@ -44,6 +49,8 @@ pub struct Request<'a> {
     pub store_budget: u64,
     /// Only look.
     pub dry_run: bool,
+    /// Who is told what is waited for.
+    pub told: &'a dyn Fn(&str),
 }
 
 /// Looks at everything under the cache root, and removes what dead runs left.
@@ -60,6 +67,7 @@ pub fn clean(request: &Request<'_>) -> Result<Vec<Item>, Failure> {
     for run in runs {
         items.extend(one_run(request, &folders, &known, run));
     }
+    drafts::clean(&known, request.dry_run, &mut items);
     waiting::clean(request, &mut items)?;
     stores::clean(request, &known, &mut items)?;
     Ok(items)
@@ -70,14 +78,15 @@ fn one_run(request: &Request<'_>, folders: &Folders, known: &Known, run: LoopId)
         let kept = |item: Item| item.kept(reason);
         folders.of_run(run).into_iter().map(kept).collect()
     };
-    let Some(state) = known.state_of(run) else {
-        return kept("no repository that is known here has this run");
+    let state = match known.home_of(run) {
+        Ok(state) => state,
+        Err(why) => return kept(&why),
     };
     let judged = || judge(state, run, request.cache_root, Held::No);
     let standing = match judged() {
         // They do so by themselves, since their engine is dead: that takes seconds.
         Standing::Guarded if !request.dry_run => {
-            match processes::guards_end(request.cache_root, run) {
+            match processes::guards_end(request.cache_root, run, request.told) {
                 Ok(()) => judged(),
                 Err(why) => return kept(&why),
             }

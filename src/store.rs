@@ -11,6 +11,7 @@ mod beat;
 pub mod file_lock;
 pub mod file_system;
 pub mod folder;
+pub mod home;
 pub mod inbox;
 pub mod index;
 pub mod journal;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::Mode;
@@ -233,16 +234,21 @@ fn round(name: &str, dead: &Dead) -> Option<&'static str> {
 
 /// A run's state without any event: its journal vouches for nothing.
 fn never_began(state: &StateFolder, run: LoopId, dry_run: bool) -> Item {
-    let path = state.run_path(run);
+    state_at(&state.run_path(run), Some(run), dry_run)
+}
+
+/// Removes a folder of a repository's state, or says that it would be.
+pub(crate) fn state_at(path: &Path, run: Option<LoopId>, dry_run: bool) -> Item {
     let looked = (|| -> io::Result<(Folder, CString)> {
-        let runs = Folder::open(path.parent().unwrap_or(&path))?;
+        let runs = Folder::open(path.parent().unwrap_or(path))?;
         ours(&runs)?;
-        Ok((runs, CString::new(run.to_string())?))
+        let name = path.file_name().unwrap_or_default().as_bytes();
+        Ok((runs, CString::new(name)?))
     })();
     match looked {
-        Err(error) => Item::new(&path, What::State, Some(run), 0).kept(error.to_string()),
+        Err(error) => Item::new(path, What::State, run, 0).kept(error.to_string()),
         Ok((runs, name)) => {
-            let item = Item::new(&path, What::State, Some(run), runs.size(&name));
+            let item = Item::new(path, What::State, run, runs.size(&name));
             if dry_run {
                 item
             } else {

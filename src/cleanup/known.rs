@@ -8,6 +8,7 @@ use crate::cleanup::item::{Item, What};
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::git::store::upkeep::Upkeep;
+use crate::store::home::Home;
 use crate::store::{Journal, StateFolder};
 
 /// The states of the repositories that are known.
@@ -51,19 +52,56 @@ impl Known {
         Ok(Self { states })
     }
 
-    /// The state that holds a run.
-    pub(crate) fn state_of(&self, run: LoopId) -> Option<&StateFolder> {
-        self.states
+    /// The state that a run is at home in; a copy of it is no word on it. Why it cannot be told, where it
+    /// cannot.
+    pub(crate) fn home_of(&self, run: LoopId) -> Result<&StateFolder, String> {
+        let holding = self
+            .states
             .iter()
-            .find(|(_, _, runs)| runs.contains(&run))
-            .map(|(_, state, _)| state)
+            .filter(|(_, _, runs)| runs.contains(&run));
+        let holding: Vec<_> = holding.map(|(_, state, _)| state).collect();
+        let homes: Vec<Home> = holding.iter().map(|state| Home::of(state, run)).collect();
+        if let Some(at) = homes.iter().position(|home| *home == Home::Here) {
+            return Ok(holding[at]);
+        }
+        if let Some(Home::Elsewhere(theirs)) =
+            homes.iter().find(|it| matches!(it, Home::Elsewhere(_)))
+        {
+            let theirs = theirs.display();
+            return Err(format!("it is a run of {theirs}: clean up there"));
+        }
+        match holding[..] {
+            [state] => Ok(state),
+            [] => Err("no repository that is known here has this run".to_owned()),
+            [..] => Err("several repositories have this run".to_owned()),
+        }
+    }
+
+    /// Every state.
+    pub(crate) fn states(&self) -> impl Iterator<Item = &StateFolder> {
+        self.states.iter().map(|(_, state, _)| state)
     }
 
     /// The repositories (their common directories) with a run whose id begins so.
     pub(crate) fn with_run(&self, id: &str) -> Vec<PathBuf> {
         let has = |runs: &BTreeSet<LoopId>| runs.iter().any(|run| run.to_string().starts_with(id));
-        let states = self.states.iter().filter(|(_, _, runs)| has(runs));
-        states.map(|(place, _, _)| place.clone()).collect()
+        let mut found: Vec<_> = self
+            .states
+            .iter()
+            .filter(|(_, _, runs)| has(runs))
+            .collect();
+        // A copy has no run of its own.
+        let is_home = |(_, state, runs): &&(PathBuf, StateFolder, BTreeSet<LoopId>)| {
+            let mut runs = runs.iter().filter(|run| run.to_string().starts_with(id));
+            runs.any(|run| Home::of(state, *run) == Home::Here)
+        };
+        if found.len() > 1 && found.iter().any(is_home) {
+            found.retain(is_home);
+        }
+        found
+            .into_iter()
+            .map(|(place, _, _)| place.clone())
+            .collect()
     }
 
     /// Runs without any event.

@@ -9,8 +9,16 @@ use crate::domain::id::LoopId;
 use crate::process::guard::remains::{self, Left, PATIENCE};
 
 /// Waits until no guard of a dead engine lives, which ends its job by itself, or is ended; else who lives.
-pub(super) fn guards_end(cache_root: &Path, run: LoopId) -> Result<(), String> {
+pub(super) fn guards_end(
+    cache_root: &Path,
+    run: LoopId,
+    slow: &dyn Fn(&str),
+) -> Result<(), String> {
     let folders = captures(cache_root, run)?;
+    slow(&format!(
+        "waiting for the guards of run {run}, whose engine is dead, to end its jobs: at most {} s",
+        PATIENCE.as_secs()
+    ));
     let alive = runtime()?.block_on(remains::settle(&folders, PATIENCE));
     let alive = alive.map_err(|error| error.to_string())?;
     let named: Vec<String> = alive.iter().flat_map(|(_, left)| named(left)).collect();

@@ -111,6 +111,11 @@ fn alive(engine: Option<&Engine>) -> Option<String> {
     let Some(engine) = engine else {
         return Some("it left no record of who drove it".to_owned());
     };
+    lives(engine)
+}
+
+/// Why this process is not surely gone.
+pub(crate) fn lives(engine: &Engine) -> Option<String> {
     match engine.life() {
         Life::Gone => None,
         Life::Alive => Some(format!("the process {} that drove it lives", engine.pid)),

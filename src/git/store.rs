@@ -11,7 +11,7 @@
 //! that a run found a damaged pack. The lock's own time says when a store was opened last.
 
 mod mend;
-mod needed;
+pub(crate) mod needed;
 mod packs;
 mod place;
 mod plan;

@@ -54,6 +54,12 @@ impl FileLock {
             (Err(_), _) | (_, Err(_)) => false,
         }
     }
+    /// Says where its file lies now that its folder has another name.
+    pub(crate) fn moved_with(&mut self, folder: &Folder) {
+        if let Some(name) = self.path.file_name() {
+            self.path = folder.path().join(name);
+        }
+    }
     /// The lock file.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -137,6 +137,18 @@ impl Folder {
         self.sync()?;
         self.child(name)
     }
+    /// Makes a folder in it under a temporary name; one that stays was left by a crash.
+    pub fn make_temporary_child(&self, access: Access) -> io::Result<Self> {
+        loop {
+            let name = temporary_name();
+            match rustix::fs::mkdirat(&self.file, &name, access.folder()) {
+                Ok(()) => return self.child(&name),
+                // A dead process of the same number left one behind.
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(named(&self.path.join(name), error)),
+            }
+        }
+    }
     /// Opens a folder in it, made durably if nothing is there; a link there is an error.
     pub fn make_child(&self, name: impl AsRef<OsStr>, access: Access) -> io::Result<Self> {
         match self.child(name.as_ref()) {
@@ -337,6 +349,15 @@ impl Folder {
         let (name, path) = self.place(name.as_ref())?;
         let (new, _) = self.place(new.as_ref())?;
         rustix::fs::renameat(&self.file, name, &self.file, new).map_err(|e| named(&path, e))
+    }
+    /// Gives a folder in it another name, which nothing has yet.
+    pub fn rename_new(&self, name: impl AsRef<OsStr>, new: impl AsRef<OsStr>) -> io::Result<()> {
+        let (taken, path) = self.place(new.as_ref())?;
+        match rustix::fs::statat(&self.file, taken, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => self.rename(name, new),
+            Err(error) => Err(named(&path, error)),
+            Ok(_) => Err(named(&path, Errno::EXIST)),
+        }
     }
     /// Makes its names durable.
     pub fn sync(&self) -> io::Result<()> {

@@ -2,7 +2,8 @@
 //!
 //! `runs/<id>/journal.db` is a `SQLite` database in WAL mode with `synchronous=FULL`: one durable
 //! commit for each call of [`Journal::append`], however many events it takes. Each row holds the
-//! hash of the row before it; the row `head` names the last one, so that a lost tail is seen too.
+//! hash of the row before it; the row `head` names the last one, so that a lost tail is seen too. A log
+//! that is taken away, or cut at a commit, is missed by the note beside it (`tail`).
 //! The chain finds accidents, not attackers.
 //!
 //! # Invariants
@@ -10,10 +11,12 @@
 //! engine lives. Every transaction checks that the open files are still the ones at their paths.
 //! After one failed append nothing is written any more: what is on disk is not known.
 
+pub(crate) mod begin;
 mod chain;
 mod error;
 mod read;
 mod schema;
+mod tail;
 mod wal;
 mod written;
 
@@ -30,8 +33,9 @@ use crate::store::file_lock::FileLock;
 use crate::store::folder::{Access, FileId, Folder};
 use crate::store::journal::chain::Link;
 pub use crate::store::journal::error::Error;
+use crate::store::journal::tail::{Noted, Tail};
 use crate::store::owner::Engine;
-use crate::store::state_folder::{StateFolder, unwritable};
+use crate::store::state_folder::StateFolder;
 
 /// How often the lock of a dead engine is looked at again: some tenths of a second.
 const LAST_BREATH: u32 = 4_000;
@@ -67,6 +71,8 @@ pub struct Journal {
     place: Place,
     /// The last row.
     last: Link,
+    /// Where it is noted how far it reaches; without it a log that is taken away is not missed.
+    tail: Option<Tail>,
     /// The stamp of the newest input: the time of what is decided from it.
     at: Timestamp,
     broken: bool,
@@ -80,31 +86,27 @@ struct Place {
 }
 
 impl Journal {
-    /// Makes the folder and the journal of a new run.
+    /// Makes the folder and the journal of a new run: both are there, whole, or neither.
     pub fn create(state: &StateFolder, run: LoopId) -> Result<Self, Failure> {
-        let folder = state.create_run(run)?;
-        Self::create_in(&folder, run).inspect_err(|_| {
-            // A run that could not begin leaves nothing; the first failure is the one that is told.
-            drop(fs_err::remove_dir_all(folder.path()));
+        let (folder, writer) = begin::begin(state, run)?;
+        let begun = connect(&folder).and_then(|(connection, before)| {
+            let (_, genesis) = read::verified(&connection, run, None)?;
+            Self::ready(connection, writer, run, &folder, before, genesis)
+        });
+        begun.map_err(|error| {
+            begin::undo(state, run, &folder);
+            error.into_failure(run, &folder.path().join(FILE))
         })
-    }
-    fn create_in(folder: &Folder, run: LoopId) -> Result<Self, Failure> {
-        let path = folder.path().join(FILE);
-        let made = folder.make_new_file(FILE).and_then(|_| folder.sync());
-        made.map_err(|error| unwritable(&path, &error))?;
-        let failed = |error: Error| error.into_failure(run, &path);
-        let (connection, writer, before) = connect(folder).map_err(failed)?;
-        schema::create(&connection, run).map_err(failed)?;
-        Self::ready(connection, writer, run, folder, before, Link::genesis(run)).map_err(failed)
     }
     /// Opens the journal of a run to go on with it, after verifying all of it.
     pub fn open(state: &StateFolder, run: LoopId) -> Result<(Self, Vec<Entry>), Failure> {
         let path = state.run_path(run).join(FILE);
         let failed = |error: Error| error.into_failure(run, &path);
         let folder = state.run(run).map_err(|e| failed(Error::Open(e)))?;
-        let (connection, writer, before) = connect(&folder).map_err(failed)?;
-        schema::check_mode(&connection).map_err(failed)?;
-        let (entries, last) = read::verified(&connection, run).map_err(failed)?;
+        let writer = take(&folder).map_err(failed)?;
+        let noted = Noted::read(&folder);
+        let (connection, before) = connect(&folder).map_err(failed)?;
+        let (entries, last) = read::verified(&connection, run, noted.as_ref()).map_err(failed)?;
         let Some(newest) = entries.last().map(|entry| entry.at) else {
             return Err(failed(Error::NeverBegan));
         };
@@ -232,6 +234,9 @@ impl Journal {
             run,
             place,
             last,
+            tail: Tail::open(folder)
+                .inspect_err(|error| tracing::debug!(%error, "no note of how far it reaches"))
+                .ok(),
             at: Timestamp::from_millis(0),
             broken: false,
         })
@@ -282,6 +287,9 @@ impl Journal {
         transaction.commit()?;
         // A file that was replaced meanwhile took the commit with it.
         self.place.check()?;
+        if let Some(Err(error)) = self.tail.as_ref().map(|tail| tail.note(&last)) {
+            tracing::debug!(%error, "no note of how far the journal reaches");
+        }
         self.last = last;
         self.at = at;
         Ok(())
@@ -299,15 +307,23 @@ impl Place {
     }
 }
 
-/// Takes the writer's lock and opens the database; also says which file lay there before.
-fn connect(folder: &Folder) -> Result<(Connection, FileLock, FileId), Error> {
+/// Takes the writer's lock, and says who has it.
+fn take(folder: &Folder) -> Result<FileLock, Error> {
     let writer = FileLock::acquire(folder, WRITER)
         .map_err(Error::Open)?
         .ok_or(Error::SecondWriter)?;
+    note_engine(folder)?;
+    Ok(writer)
+}
+
+fn note_engine(folder: &Folder) -> Result<(), Error> {
     let engine = serde_json::to_vec(&Engine::this_process()).map_err(Error::Encode)?;
-    folder
-        .write(ENGINE, &engine, Access::Private)
-        .map_err(Error::Open)?;
+    let written = folder.write(ENGINE, &engine, Access::Private);
+    written.map_err(Error::Open)
+}
+
+/// Opens the database for its writer; also says which file lay there before.
+fn connect(folder: &Folder) -> Result<(Connection, FileId), Error> {
     let path = folder.path().join(FILE);
     read::check_file(&path)?;
     let before = FileId::at(&path).map_err(Error::Open)?;
@@ -317,7 +333,8 @@ fn connect(folder: &Folder) -> Result<(Connection, FileLock, FileId), Error> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&path, flags)?;
     schema::prepare_writer(&connection)?;
-    Ok((connection, writer, before))
+    schema::check_mode(&connection)?;
+    Ok((connection, before))
 }
 
 /// The moment of an event that records an input.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
-use crate::store::folder::{Access, Folder};
+use crate::store::folder::{Access, Folder, is_temporary};
 
 const NAME: &str = "run-loop";
 
@@ -65,11 +65,28 @@ impl StateFolder {
     pub fn run_path(&self, run: LoopId) -> PathBuf {
         self.runs.path().join(run.to_string())
     }
-    /// Makes a new run's folder.
-    pub fn create_run(&self, run: LoopId) -> Result<Folder, Failure> {
-        self.runs
-            .make_new_child(run.to_string(), Access::Private)
-            .map_err(|error| unwritable(&self.run_path(run), &error))
+    /// Makes a folder for what a new run begins with. It is no run's before [`Self::begin_run`].
+    pub(crate) fn draft(&self) -> io::Result<Folder> {
+        self.runs.make_temporary_child(Access::Private)
+    }
+    /// Gives a draft the name of its run: from then on there is this run, with all that it begins with.
+    pub(crate) fn begin_run(&self, draft: &Folder, run: LoopId) -> io::Result<Folder> {
+        let name = run.to_string();
+        let from = draft.path().file_name().unwrap_or_default();
+        draft.sync()?;
+        self.runs.rename_new(from, &name)?;
+        self.runs.sync()?;
+        self.run(run)
+    }
+    /// The folders of runs that were being made, also of those that never will be: no event is in them.
+    pub(crate) fn drafts(&self) -> io::Result<Vec<Folder>> {
+        let names = self.runs.names()?.into_iter();
+        let drafts = names.filter(|name| name.to_str().is_some_and(is_temporary));
+        drafts
+            .map(|name| ours(self.runs.child(name)?))
+            // One that was begun or given up meanwhile is none.
+            .filter(|draft| !matches!(draft, Err(error) if error.kind() == io::ErrorKind::NotFound))
+            .collect()
     }
     /// Opens a run's folder.
     pub fn run(&self, run: LoopId) -> io::Result<Folder> {

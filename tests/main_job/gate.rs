@@ -66,6 +66,39 @@ fn a_later_not_pass_revokes() {
     bench.gate().ends(1).with("RL0907");
 }
 
+/// Issue 4.3: an engine that is killed while it makes its run leaves nothing that the gate could doubt, and
+/// what it leaves is taken by `cleanup`. The system kills it at its first write beyond a size.
+#[test]
+fn a_run_that_was_killed_while_it_was_made_is_no_doubt() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let bench = approved();
+    let runs = bench.repo.root().join(".git/run-loop/runs");
+    let count = || std::fs::read_dir(&runs).unwrap().count();
+    let mut left = 0;
+    for largest in 1..=11 {
+        let run = bench.command(&["--base", "main", "--review-only"]);
+        let mut killed = std::process::Command::new("bash");
+        killed
+            .args(["-c", "ulimit -c 0; ulimit -f $0; exec \"$@\""])
+            .arg(largest.to_string())
+            .arg(run.get_program())
+            .args(run.get_args())
+            .current_dir(bench.repo.root())
+            .env_clear()
+            .envs(bench.environment());
+        let before = count();
+        let ended = killed.output().unwrap().status;
+        assert!(ended.signal().is_some(), "{largest} KiB: {ended:?}");
+        if count() > before {
+            left += 1;
+            bench.gate().ends(0);
+            bench.run(&["cleanup"]).ends(0).says("removed state");
+            assert_eq!(count(), 1, "{largest} KiB");
+        }
+    }
+    assert!(left > 0, "no kill came while the run was made");
+}
+
 /// A fresh clone has nothing that attests (5), although the files are there.
 #[test]
 fn a_fresh_clone_cannot_attest() {

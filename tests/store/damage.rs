@@ -17,6 +17,8 @@ struct Killed {
     /// How many events each commit left.
     commits: Vec<usize>,
     files: Vec<(PathBuf, Vec<u8>)>,
+    /// What was noted of its end after each commit.
+    notes: Vec<Vec<u8>>,
 }
 
 impl Killed {
@@ -24,10 +26,12 @@ impl Killed {
         let (place, run) = (Place::new(), run_id(1));
         let events = approved(1, Path::new("/src"), 'd');
         let mut journal = Journal::create(&place.state, run).unwrap();
-        let mut commits = vec![0];
+        let (mut commits, mut notes) = (vec![0], vec![Vec::new()]);
+        let note = place.state.run_path(run).join("tail.json");
         for chunk in events.chunks(2) {
             journal.append(chunk).unwrap();
             commits.push(commits.last().unwrap() + chunk.len());
+            notes.push(std::fs::read(&note).unwrap());
         }
         let files = ["journal.db", "journal.db-wal"].map(|name| {
             let path = place.state.run_path(run).join(name);
@@ -41,13 +45,16 @@ impl Killed {
             events,
             commits,
             files: files.to_vec(),
+            notes,
         }
     }
-    /// Puts the files back as they lay when the engine died.
+    /// Puts the files back as they lay when the machine lost its power: the note is not durable.
     fn restore(&self) {
-        drop(std::fs::remove_file(
-            self.place.state.run_path(self.run).join("journal.db-shm"),
-        ));
+        for name in ["journal.db-shm", "tail.json"] {
+            drop(std::fs::remove_file(
+                self.place.state.run_path(self.run).join(name),
+            ));
+        }
         for (path, bytes) in &self.files {
             std::fs::write(path, bytes).unwrap();
         }
@@ -101,6 +108,41 @@ fn k17_a_torn_log_leaves_the_commits_before_it() {
         .copied()
         .collect();
     assert_eq!(lengths, expected, "every commit was the last one once");
+}
+
+/// Issue 4.3: a log that somebody removed, or cut at a commit, is missed: it reads as no shorter run. One
+/// that is torn in the commit at which its engine was killed goes on, since nobody noted that one.
+#[test]
+fn a_log_that_is_removed_or_cut_is_missed() {
+    let killed = Killed::new();
+    let note = killed.place.state.run_path(killed.run).join("tail.json");
+    let (log, bytes) = &killed.files[1];
+    let last = killed.notes.len() - 1;
+    killed.restore();
+    std::fs::write(&note, &killed.notes[last]).unwrap();
+    std::fs::remove_file(log).unwrap();
+    assert_eq!(killed.found(), None, "removed");
+    for length in (0..bytes.len()).rev().step_by(1511) {
+        killed.restore();
+        std::fs::write(log, &bytes[..length]).unwrap();
+        let Some(found) = killed.found() else {
+            continue;
+        };
+        let reached = killed.commits.iter().position(|it| *it == found).unwrap();
+        for (noted, bytes) in killed.notes.iter().enumerate() {
+            std::fs::write(&note, bytes).unwrap();
+            let expected = (noted <= reached).then_some(found);
+            assert_eq!(killed.found(), expected, "cut to {length}, noted {noted}");
+        }
+    }
+    // A note that is damaged is no word on a journal that is whole.
+    killed.restore();
+    for at in 0..killed.notes[last].len() {
+        let mut flipped = killed.notes[last].clone();
+        flipped[at] ^= 1 << (at % 8);
+        std::fs::write(&note, flipped).unwrap();
+        assert_eq!(killed.found(), Some(killed.events.len()), "byte {at}");
+    }
 }
 
 /// K17: a bit that flipped before the last commit of the log is damage, never a shorter run.

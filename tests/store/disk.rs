@@ -85,6 +85,14 @@ fn a_full_disk_is_a_clear_failure_and_leaves_nothing_half_written() {
         !state.run_path(run_id(number)).exists(),
         "nothing half made"
     );
+    let made = std::fs::read_dir(state.path().join("runs"))
+        .unwrap()
+        .count();
+    assert_eq!(
+        made,
+        state.run_ids().unwrap().len(),
+        "nor under another name"
+    );
     assert!(matches!(
         failure.code,
         Code::StateUnwritable | Code::JournalFailed

@@ -69,3 +69,50 @@ fn is_the_engine_that_is_killed() {
     std::io::stdout().flush().unwrap();
     std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
 }
+
+/// The largest file, in KiB, that a run's making is stopped at: its whole journal is smaller.
+const LARGEST: u64 = 40;
+
+/// Issue 4.3: an engine that the system kills at any of its writes while it makes a run leaves a run whose
+/// journal is whole, or no run; and what it leaves then is known to be nothing.
+#[test]
+fn a_run_is_made_whole_or_not_at_all() {
+    let mut whole = 0;
+    for largest in 0..=LARGEST {
+        let place = Place::new();
+        let mut child = Command::new("bash");
+        child
+            // No core: that would be the largest file of all.
+            .args(["-c", "ulimit -c 0; ulimit -f $0; exec \"$@\""])
+            .arg(largest.to_string())
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", "killed::makes_a_run", "--nocapture"])
+            .env("RUN_LOOP_TEST_MAKER", place.folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let made = child.status().unwrap().success();
+        let runs = place.state.run_ids().unwrap();
+        let why = format!("killed at {largest} KiB: {runs:?}");
+        assert!(
+            runs.iter()
+                .all(|run| Journal::never_began(&place.state, *run)),
+            "{why}"
+        );
+        assert!(runs.len() == 1 || !made, "{why}");
+        whole += runs.len();
+        let names = std::fs::read_dir(place.folder.path().join("run-loop/runs")).unwrap();
+        assert_eq!(names.count(), 1, "{why}");
+    }
+    let points = usize::try_from(LARGEST).unwrap() + 1;
+    assert!(0 < whole && whole < points, "{whole} of {points} were made");
+}
+
+/// Not a test by itself: the engine of the test above.
+#[test]
+fn makes_a_run() {
+    let Some(common_dir) = std::env::var_os("RUN_LOOP_TEST_MAKER") else {
+        return;
+    };
+    let state = StateFolder::open(Path::new(&common_dir)).unwrap();
+    drop(Journal::create(&state, run_id(1)).unwrap());
+}

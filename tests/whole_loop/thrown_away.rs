@@ -35,7 +35,13 @@ fn lost_edits_are_named_with_the_restoring_command() {
     let ran = stage.run(&LINE);
     ran.ends(0);
     assert_eq!(restored(&stage, &ran, "notes.txt"), "thoughts\n");
-    // The review store makes room in the end: no command is shown that finds nothing.
+    // W07: what exists nowhere else is no room to be made, though the run is over.
+    let budget = ["cleanup", "--store-budget", "0"];
+    let kept = stage.bench().run(&budget);
+    kept.ends(0)
+        .says("which this may hold alone: git --git-dir=");
+    assert_eq!(restored(&stage, &ran, "notes.txt"), "thoughts\n");
+    // Somebody removes it all the same: no command is shown that finds nothing.
     let shows = |stage: &Stage, args: &[&str]| stage.bench().run(args).ends(0).stdout.clone();
     assert!(shows(&stage, &["show"]).contains("they are printed by: git --git-dir="));
     let stores = repo.beside("home/.cache/run-loop/stores");

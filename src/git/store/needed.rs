@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::key;
 use crate::domain::event::Event;
+use crate::domain::failure::NextCommand;
 use crate::domain::id::LoopId;
+use crate::domain::restoring::Restoring;
+use crate::domain::summary::Summary;
 use crate::git::error::path_of;
 use crate::store::{Entry, Journal, StateFolder};
 
@@ -31,7 +34,8 @@ impl Runs {
         })
     }
 
-    /// Whether a run may go on: it has not come to its end, or what it says cannot be read.
+    /// Whether a run needs its snapshots: it has not come to its end, it told of what only they hold, or what
+    /// it says cannot be read.
     pub(super) fn may_go_on(&mut self, run: LoopId) -> bool {
         let Some(state) = &self.state else {
             return false;
@@ -61,9 +65,21 @@ fn may_go_on(state: &StateFolder, run: LoopId) -> bool {
     }
     let is_end = |entry: &Entry| matches!(entry.event, Event::RunEnded { .. });
     match Journal::load(state, run) {
-        Ok(entries) => !entries.iter().any(is_end),
+        Ok(entries) => !entries.iter().any(is_end) || only_copy(&entries).is_some(),
         Err(_) => !Journal::never_began(state, run),
     }
+}
+
+/// The command that prints, from a review store, what a run told as lost: the store may hold the only copy of
+/// it, also when the run is over.
+pub(crate) fn only_copy(entries: &[Entry]) -> Option<NextCommand> {
+    let events = entries.iter().map(|entry| (entry.at, &entry.event));
+    let left = Summary::of(events).left_by_work;
+    let in_store = left.into_iter().find(|left| {
+        let Restoring { store, commit, .. } = &left.restoring;
+        store.is_some() && commit.is_some()
+    });
+    in_store.map(|left| left.restoring.command)
 }
 
 /// Whose a store is.

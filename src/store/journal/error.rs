@@ -43,6 +43,14 @@ pub enum Error {
         /// The last event that was written.
         expected: u64,
     },
+    /// Commits that were durable are missing: its write-ahead log was removed or cut.
+    #[error("it ends at event {found}, and event {noted} was written: its log was removed or cut")]
+    Lost {
+        /// The last event that is there.
+        found: u64,
+        /// The last event that is known to have been durable.
+        noted: u64,
+    },
     /// An event that this version does not know.
     #[error("event {seq} cannot be read")]
     Event {
@@ -103,6 +111,7 @@ impl Error {
             | Self::NeverBegan
             | Self::Chain(_)
             | Self::Tail { .. }
+            | Self::Lost { .. }
             | Self::Event { .. }
             | Self::Encode(_)
             | Self::Wal

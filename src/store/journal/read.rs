@@ -13,6 +13,7 @@ use crate::store::file_lock::FileLock;
 use crate::store::folder::{FileId, Folder};
 use crate::store::journal::chain::Link;
 use crate::store::journal::error::Error;
+use crate::store::journal::tail::Noted;
 use crate::store::journal::{Entry, FILE, WAL, WRITER, schema, wal};
 use crate::store::state_folder::StateFolder;
 
@@ -20,6 +21,8 @@ use crate::store::state_folder::StateFolder;
 pub(super) fn load(state: &StateFolder, run: LoopId) -> Result<Vec<Entry>, Error> {
     let folder = state.run(run).map_err(Error::Open)?;
     let path = folder.path().join(FILE);
+    // Before the rows: a living writer notes a row after it wrote it.
+    let noted = Noted::read(&folder);
     check_file(&path)?;
     let before = FileId::at(&path).map_err(Error::Open)?;
     // A living writer may be in the middle of a frame.
@@ -39,7 +42,7 @@ pub(super) fn load(state: &StateFolder, run: LoopId) -> Result<Vec<Entry>, Error
         connection
     };
     schema::prepare(&connection)?;
-    let (entries, _) = verified(&connection, run)?;
+    let (entries, _) = verified(&connection, run, noted.as_ref())?;
     if FileId::at(&path).map_err(Error::Open)? != before {
         return Err(Error::Replaced(path));
     }
@@ -75,8 +78,12 @@ fn immutable(path: &Path) -> String {
     uri + "?immutable=1"
 }
 
-/// All events and the last link, from one view of the database.
-pub(super) fn verified(connection: &Connection, run: LoopId) -> Result<(Vec<Entry>, Link), Error> {
+/// All events and the last link, from one view of the database, which must reach as far as was noted.
+pub(super) fn verified(
+    connection: &Connection,
+    run: LoopId,
+    noted: Option<&Noted>,
+) -> Result<(Vec<Entry>, Link), Error> {
     let transaction = connection.unchecked_transaction()?;
     schema::check(&transaction, run)?;
     let head = schema::head(&transaction)?;
@@ -92,7 +99,9 @@ pub(super) fn verified(connection: &Connection, run: LoopId) -> Result<(Vec<Entr
             let next = last.next(at, json);
             let seq: i64 = row.get(0)?;
             let (prev, hash): ([u8; 32], [u8; 32]) = (row.get(3)?, row.get(4)?);
-            if i64::try_from(next.seq) != Ok(seq) || prev != last.hash || hash != next.hash {
+            let chained = prev == last.hash && hash == next.hash;
+            let is_noted = noted.is_none_or(|noted| noted.allows(&next));
+            if i64::try_from(next.seq) != Ok(seq) || !chained || !is_noted {
                 return Err(Error::Chain(next.seq));
             }
             let event = serde_json::from_str(json).map_err(|source| Error::Event {
@@ -107,13 +116,18 @@ pub(super) fn verified(connection: &Connection, run: LoopId) -> Result<(Vec<Entr
             last = next;
         }
     }
-    if last == head {
-        Ok((entries, last))
-    } else {
-        Err(Error::Tail {
+    if last != head {
+        return Err(Error::Tail {
             found: last.seq,
             expected: head.seq,
-        })
+        });
+    }
+    match noted.filter(|noted| noted.seq > last.seq) {
+        None => Ok((entries, last)),
+        Some(noted) => Err(Error::Lost {
+            found: last.seq,
+            noted: noted.seq,
+        }),
     }
 }
 

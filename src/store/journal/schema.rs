@@ -31,14 +31,12 @@ pub(super) fn prepare(connection: &Connection) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes the tables of a new journal, in one transaction.
+/// Makes the tables of a new journal. Nobody reads it before the folder has its name: what makes them
+/// durable then is one `fsync` of the file.
 pub(super) fn create(connection: &Connection, run: LoopId) -> Result<(), Error> {
     let genesis = Link::genesis(run);
-    let mode: String =
-        connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
-    if mode != "wal" {
-        return Err(Error::NotAJournal);
-    }
+    connection.pragma_update(None, "synchronous", "OFF")?;
+    set_mode(connection, "MEMORY")?;
     let transaction = connection.unchecked_transaction()?;
     transaction.execute_batch(
         "CREATE TABLE event (
@@ -65,7 +63,17 @@ pub(super) fn create(connection: &Connection, run: LoopId) -> Result<(), Error> 
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", FORMAT)?;
     transaction.commit()?;
-    Ok(())
+    set_mode(connection, "WAL")
+}
+
+fn set_mode(connection: &Connection, mode: &str) -> Result<(), Error> {
+    let now: String =
+        connection.pragma_update_and_check(None, "journal_mode", mode, |row| row.get(0))?;
+    if now.eq_ignore_ascii_case(mode) {
+        Ok(())
+    } else {
+        Err(Error::NotAJournal)
+    }
 }
 
 /// Checks that the log counts: in another mode `SQLite` would not look at it.
