@@ -8,17 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome, Promotion};
 use crate::domain::end::End;
-use crate::domain::event::{Event, RoundResult, Settlement};
+use crate::domain::event::{Event, RoundResult, Settlement, StopCause};
 use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
 use crate::domain::finding::Finding;
 use crate::domain::id::{EffectId, FindingId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
-use crate::domain::job::{Job, JobOutcome, Role};
+use crate::domain::job::{Job, JobOutcome, Reading, Role};
 use crate::domain::restoring::{LeftByWork, Restoring};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::domain::time::Timestamp;
+use crate::domain::verdict::Verdict;
 use crate::domain::work::Work;
 
 /// A run, as far as its events tell.
@@ -157,7 +158,8 @@ impl Summary {
             | Event::ReviewOpened { .. }
             | Event::WorkRetried { .. }
             | Event::SlotRetried { .. } => {}
-            Event::StopRequested { .. } | Event::RunParking { .. } => self.is_winding_up = true,
+            Event::StopRequested { cause, .. } => self.stop_requested(*cause),
+            Event::RunParking { .. } => self.is_winding_up = true,
             Event::WaitEnded { effect, .. } => drop(self.open.remove(effect)),
             Event::WorkOpened { work } => self.work = Some(work.clone()),
             Event::WorkClosed { reply, .. } => self.work_closed(reply.is_some()),
@@ -221,6 +223,14 @@ impl Summary {
         let work = self.work.as_ref();
         let warned = work.and_then(|work| Some((work.clone(), work.warning(answered)?)));
         self.warnings.extend(warned);
+    }
+
+    fn stop_requested(&mut self, cause: StopCause) {
+        self.is_winding_up = true;
+        if cause == StopCause::Cancel {
+            self.suspended = None;
+            self.parked_until = None;
+        }
     }
 
     fn resumed(&mut self) {
@@ -352,6 +362,17 @@ impl Summary {
 }
 
 impl Round {
+    /// When a report came that says NOT PASS, valid or not; the first of them.
+    #[must_use]
+    pub fn refused_at(&self) -> Option<Timestamp> {
+        let outcomes = self.jobs.iter().filter_map(|job| job.outcome.as_ref());
+        let against = outcomes.filter(|outcome| match &outcome.reading {
+            Reading::Review(said) => said.verdict == Verdict::NotPass,
+            Reading::Invalid { claimed, .. } => *claimed == Some(Verdict::NotPass),
+            Reading::Reply { .. } | Reading::Silent => false,
+        });
+        against.map(|outcome| outcome.ended_at).min()
+    }
     fn new(number: RoundNumber) -> Self {
         Self {
             number,

@@ -56,6 +56,8 @@ pub(super) struct Against {
     pub(super) run: LoopId,
     /// When it was there; `None` where the journal does not tell.
     pub(super) at: Option<Timestamp>,
+    /// What the run did.
+    pub(super) how: &'static str,
 }
 
 impl Against {
@@ -84,6 +86,13 @@ pub(super) fn against(state: &Attestations, content: &Oid) -> Vec<Against> {
                 all.push(Against {
                     run: run.run,
                     at: time_of(run, round),
+                    how: "ended NOT PASS",
+                });
+            } else if let Some(at) = round.refused_at {
+                all.push(Against {
+                    run: run.run,
+                    at: Some(at),
+                    how: "was told NOT PASS, and did not end its round,",
                 });
             } else if is_last && ended_approved {
                 // What the same run said before about the same content went through its ledger.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::domain::code::Code;
+use crate::domain::end::End;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::domain::layout;
@@ -194,6 +195,14 @@ fn by_files<'a>(
         return Err(ambiguous(question, count));
     }
     let run = first.manifest.loop_id;
+    // What is claimed is not believed against the run's own journal, where that is here.
+    let own = state.runs.iter().find(|it| it.run == run);
+    if own.is_some_and(|own| !matches!(own.end, Some(End::Approved { .. }))) {
+        let path = &first.path;
+        let message =
+            format!("{path} says that run {run} approved this content, and its journal does not");
+        return Err(unattested(question, message));
+    }
     let known = attest::approving(state, question.content)
         .into_iter()
         .find(|approving| approving.run.run == run);
@@ -259,8 +268,8 @@ fn not_revoked(
         Some(against) => Err(Failure::new(
             Code::GateRevoked,
             format!(
-                "run {run} approved this content, and the later run {} ended NOT PASS on it",
-                against.run
+                "run {run} approved this content, and the later run {} {} on it",
+                against.run, against.how
             ),
         )
         .next(["run-loop", "show", &against.run.to_string()])),
@@ -280,8 +289,8 @@ fn no_approval(
         return Failure::new(
             Code::GateNotPass,
             format!(
-                "run {} ended NOT PASS on the content of {}",
-                against.run, question.head.oid
+                "run {} {} on the content of {}",
+                against.run, against.how, question.head.oid
             ),
         )
         .next(["run-loop", "show", &against.run.to_string()]);

@@ -43,6 +43,9 @@ pub struct AttestedRound {
     pub result: Option<RoundResult>,
     /// When it closed.
     pub closed_at: Option<Timestamp>,
+    /// When a reviewer had said NOT PASS in it, where it did not close: the run ended in another way, or is
+    /// put aside, and nobody answered that yet.
+    pub refused_at: Option<Timestamp>,
 }
 
 /// A run whose journal cannot be read. It is named, and it blocks no other.
@@ -106,6 +109,7 @@ impl Attestation {
                 identity: round.pin.as_ref()?.identity.clone(),
                 result: round.result.clone(),
                 closed_at: round.closed_at,
+                refused_at: round.refused_at().filter(|_| round.result.is_none()),
             })
         });
         Self {
