@@ -1,5 +1,6 @@
 //! One loop per source root at a time.
 
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -123,10 +124,34 @@ impl LockProof<'_> {
     }
 }
 
-/// The names of a source root's lock and owner record: its path's hash, whatever bytes it has.
+/// The names of a source root's lock and owner record.
 fn names(source_root: &Path) -> (String, String) {
-    let key = Digest::of(source_root.as_os_str().as_bytes());
+    let key = match within(source_root) {
+        Some(name) => Digest::of(&[b"working tree\n", &*name].concat()),
+        // Nothing says what it is: whatever bytes its path has.
+        None => Digest::of(source_root.as_os_str().as_bytes()),
+    };
     (format!("{key}.lock"), format!("{key}.owner.json"))
+}
+
+/// Which of its repository's working trees a folder is, whatever path leads to it: through another mount it
+/// has another one. `None` where that cannot be told.
+fn within(source_root: &Path) -> Option<Vec<u8>> {
+    const CAP: u64 = 64 * 1024;
+    let link = source_root.join(".git");
+    if link.is_dir() {
+        return Some(Vec::new());
+    }
+    let folder = Folder::open(source_root).ok()?;
+    let bytes = folder.read(".git", CAP).ok()?;
+    let path = bytes.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+    let path = Path::new(OsStr::from_bytes(path));
+    let is_linked = path.parent()?.file_name()? == "worktrees";
+    Some(if is_linked {
+        path.file_name()?.as_bytes().to_vec()
+    } else {
+        Vec::new()
+    })
 }
 
 fn read(locks: &Folder, record: &str) -> Option<Owner> {

@@ -165,3 +165,32 @@ fn a_damaged_owner_record_hides_no_lock() {
     let refused = RunLock::acquire(&place.state, Path::new("/src"), run_id(2)).unwrap_err();
     assert_eq!(refused.code, Code::LoopRunning);
 }
+
+/// One working tree has one lock, whatever path leads to it: through another mount it has another one. The
+/// others of its repository have theirs.
+#[test]
+fn a_working_tree_is_locked_whatever_leads_to_it() {
+    let place = Place::new();
+    let tree = |name: &str, of: Option<&str>| {
+        let path = place.folder.path().join(name);
+        std::fs::create_dir(&path).unwrap();
+        match of {
+            None => std::fs::create_dir(path.join(".git")).unwrap(),
+            Some(of) => {
+                let text = format!("gitdir: /r/.git/worktrees/{of}\n");
+                std::fs::write(path.join(".git"), text).unwrap();
+            }
+        }
+        path
+    };
+    let (main, again) = (tree("main", None), tree("again", None));
+    let (one, other) = (tree("one", Some("one")), tree("other", Some("other")));
+    let mounted = tree("mounted", Some("one"));
+    let _main = RunLock::acquire(&place.state, &main, run_id(1)).unwrap();
+    let _one = RunLock::acquire(&place.state, &one, run_id(2)).unwrap();
+    let _other = RunLock::acquire(&place.state, &other, run_id(3)).unwrap();
+    for (locked, number) in [(&again, 4), (&mounted, 5)] {
+        let refused = RunLock::acquire(&place.state, locked, run_id(number)).unwrap_err();
+        assert_eq!(refused.code, Code::LoopRunning);
+    }
+}
