@@ -17,7 +17,7 @@ use crate::cli::{locate, output, sources, validate};
 use crate::domain::code::Code;
 use crate::domain::event::StopCause;
 use crate::domain::exit::Exit;
-use crate::domain::failure::Failure;
+use crate::domain::failure::{Failure, NextCommand};
 use crate::git::Repository;
 use crate::git::worktree::{prepare, remove};
 use crate::process::guard::GuardProgram;
@@ -70,7 +70,7 @@ pub(crate) fn prepare(
     // Read at the base, and before anything is made: a wrong configuration is a usage error.
     let file = sources::base_file(&git, &repository.git_dir, &plan.base)?;
     let config = validate::base_alone(file)?;
-    let stops = Stops::listen(&args.branch)?;
+    let stops = Stops::listen(&args.branch, again(args, &plan))?;
     let mut run_setup = |tree: &Path| {
         stops.run_setup(
             config.settings.setup.clone(),
@@ -82,9 +82,17 @@ pub(crate) fn prepare(
     prepare::carry_out(&request, &plan, &mut run_setup, &|| stops.check())?;
     let path = plan.path.display();
     let done = if plan.kept { "kept" } else { "made" };
+    let review = NextCommand(vec![
+        "run-loop".to_owned(),
+        "--worktree".to_owned(),
+        path.to_string(),
+        "--base".to_owned(),
+        plan.base.to_string(),
+        "--review-only".to_owned(),
+    ]);
     output::note(&format!(
-        "{done} {path} on {}; review it with: run-loop --worktree {path} --base {} --review-only",
-        args.branch, plan.base
+        "{done} {path} on {}; review it with: {review}",
+        args.branch
     ));
     output::data(&match format {
         Format::Human => format!("BASE={}\nWORKTREE={path}\n", plan.base),
@@ -100,6 +108,23 @@ pub(crate) fn prepare(
         }
     });
     Ok(Exit::Approved)
+}
+
+/// The command that prepares the same working tree, wherever it is run in the repository.
+fn again(args: &PrepareArgs, plan: &prepare::Plan) -> Vec<String> {
+    let mut line: Vec<String> = ["run-loop", "worktree", "prepare", &args.branch]
+        .map(str::to_owned)
+        .into();
+    if let Some(base) = &args.base {
+        line.extend(["--base".to_owned(), base.clone()]);
+    }
+    if args.at.is_some() {
+        line.extend(["--at".to_owned(), plan.path.display().to_string()]);
+    }
+    if args.submodules {
+        line.push("--submodules".to_owned());
+    }
+    line
 }
 
 /// Removes a working tree, or says that it could be.
@@ -161,10 +186,12 @@ struct Stops {
     stop: CancellationToken,
     cause: Arc<OnceLock<StopCause>>,
     branch: String,
+    /// The command that was stopped.
+    again: Vec<String>,
 }
 
 impl Stops {
-    fn listen(branch: &str) -> Result<Self, Failure> {
+    fn listen(branch: &str, again: Vec<String>) -> Result<Self, Failure> {
         let internal = |error: std::io::Error| Failure::new(Code::Internal, error.to_string());
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -188,6 +215,7 @@ impl Stops {
             stop,
             cause,
             branch: branch.to_owned(),
+            again,
         })
     }
 
@@ -199,7 +227,7 @@ impl Stops {
             Some(StopCause::Terminate) => (Code::Terminated, "terminated"),
         };
         let message = format!("{what} while the working tree of {} was made", self.branch);
-        Err(Failure::new(code, message).next(["run-loop", "worktree", "prepare", &self.branch]))
+        Err(Failure::new(code, message).next(self.again.clone()))
     }
 
     fn run_setup(

@@ -103,6 +103,24 @@ fn w15_commits_that_only_the_reflog_holds() {
     });
 }
 
+/// The same where HEAD names nothing now: its branch is not born, or was taken away.
+#[test]
+fn w15_commits_that_an_unborn_head_has_left() {
+    let words = "only the reflog of this working tree's HEAD";
+    kept(words, |_, tree| {
+        git(tree, &["switch", "-q", "--detach"]);
+        commit(tree, "one.txt");
+        git(tree, &["switch", "-q", "--orphan", "fresh"]);
+    });
+    kept(words, |user, tree| {
+        git(tree, &["switch", "-q", "-c", "passing"]);
+        commit(tree, "one.txt");
+        user.git(&["update-ref", "-d", "refs/heads/passing"]);
+        git(tree, &["rm", "-q", "-r", "--cached", "."]);
+        git(tree, &["clean", "-qfdx"]);
+    });
+}
+
 /// Refs of one working tree alone go with it.
 #[test]
 fn commits_that_only_a_private_ref_holds() {

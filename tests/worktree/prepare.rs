@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use crate::fixture::{User, commit, same};
 use crate::support::agents::{Point, within};
 use crate::support::bench::Ran;
-use crate::support::repo::git;
+use crate::support::repo::{git, git_command};
 
 /// M-220: beside the control root, from any folder of any working tree, with hooks behind a link
 /// (W23); `BASE=` and `WORKTREE=` alone on stdout; nothing of the user's is touched.
@@ -255,6 +255,96 @@ fn t153_a_failed_setup_is_taken_back() {
     assert!(user.beside("new/deep/tree/made-by-setup").is_file());
 }
 
+/// M-221: what `setup:` wrote in a working tree that was there stays, and that is said: nobody knows whose
+/// the files are.
+#[test]
+fn what_a_failed_setup_wrote_in_a_tree_that_was_there_is_named() {
+    let user = User::with_config("setup: ['touch made-by-setup; exit 7']");
+    let tree = user.bench.repo.linked("repo-topic", "topic", "main");
+    let ran = user.run(&["worktree", "prepare", "topic", "--base", "main"]);
+    ran.ends(6)
+        .with("RL0505")
+        .says("but for what `setup:` wrote in");
+    let shows = ran.next();
+    assert_eq!(
+        shows,
+        ["git", "-C", tree.to_str().unwrap(), "status", "--ignored"]
+    );
+    assert!(tree.join("made-by-setup").is_file());
+}
+
+/// What `setup:` wrote beside a new working tree is not said to be taken back.
+#[test]
+fn what_a_failed_setup_wrote_elsewhere_is_not_said_to_be_gone() {
+    let user = User::with_config("setup: ['touch ../agents/made; exit 7']");
+    let ran = user.run(&["worktree", "prepare", "topic", "--base", "main"]);
+    ran.ends(6)
+        .says("but for what `setup:` may have written elsewhere");
+    assert!(user.beside("agents/made").is_file());
+    assert!(!user.beside("repo-topic").exists());
+}
+
+/// W17, T-162: the user's checkout is none of it. A merge with conflicts and edits stay as they are, whether
+/// the preparation succeeds or fails (W13: what is said of it is what is).
+#[test]
+fn w17_a_merge_in_progress_is_left_alone() {
+    let user = User::with_config("setup: ['test -e ../../go || test -e ../go']");
+    let repo = &user.bench.repo;
+    repo.git(&["switch", "-q", "-c", "rival", "main"]);
+    repo.write("src/lib.rs", "pub fn rival() {}\n");
+    repo.commit("rival");
+    repo.git(&["switch", "-q", "feature"]);
+    let merge = git_command(repo.root())
+        .args(["merge", "-q", "rival"])
+        .status();
+    assert!(!merge.unwrap().success(), "it was to conflict");
+    repo.write("mine.txt", "mine\n");
+    let before = user.photo();
+    let line = ["worktree", "prepare", "topic", "--base", "main"];
+    user.run(&line).ends(6).says("taken back");
+    same(&before, &user.photo());
+    std::fs::write(user.beside("go"), "").unwrap();
+    user.run(&line).ends(0);
+    let status = repo.git(&["status", "--porcelain"]);
+    assert!(
+        status.contains("UU src/lib.rs") && status.contains("?? mine.txt"),
+        "{status}"
+    );
+}
+
+/// A folder that a preparation left which was killed at once is named with what removes it.
+#[test]
+fn an_empty_folder_in_its_place_can_be_removed() {
+    let user = User::new();
+    let tree = user.beside("repo-topic");
+    std::fs::create_dir(&tree).unwrap();
+    let line = ["worktree", "prepare", "topic", "--base", "main"];
+    let next = user.refuses(&line, 3, "RL0128", "is empty");
+    let words: Vec<&str> = next.split(' ').collect();
+    assert_eq!(words[0], "rmdir");
+    std::fs::remove_dir(words[1]).unwrap();
+    user.run(&line).ends(0);
+}
+
+/// T-159 in spirit: a path with white space is taken, and the command for a review is one that a shell reads.
+#[test]
+fn the_told_review_is_quoted() {
+    let user = User::new();
+    let at = [
+        "worktree",
+        "prepare",
+        "topic",
+        "--base",
+        "main",
+        "--at",
+        "../a tree",
+    ];
+    let tree = user.beside("a tree");
+    user.run(&at)
+        .ends(0)
+        .says(&format!("run-loop --worktree '{}' --base", tree.display()));
+}
+
 /// Work that came to be on the branch meanwhile is not taken back with it.
 #[test]
 fn a_branch_that_moved_is_not_taken_back() {
@@ -268,12 +358,12 @@ fn a_branch_that_moved_is_not_taken_back() {
 /// A signal while `setup:` runs: its processes are ended, and everything is taken back.
 #[test]
 fn a_signal_takes_everything_back() {
-    let user = User::with_config("setup: ['echo $$ > ../agents/ready; exec sleep 1000']");
+    let user = User::with_config("setup: ['echo $$ > ../../agents/ready; exec sleep 1000']");
     let point = Point::new(&user.beside("agents"), "ready");
     let before = user.photo();
-    let child = user
-        .bench
-        .spawn(&["worktree", "prepare", "topic", "--base", "main"]);
+    let tree = user.beside("a/tree");
+    let line = ["worktree", "prepare", "topic", "--base", "main", "--at"];
+    let child = user.bench.spawn(&[&line[..], &["../a/tree"]].concat());
     let setup = point.reached();
     let pid = child.id().to_string();
     let kill = std::process::Command::new("kill")
@@ -284,6 +374,9 @@ fn a_signal_takes_everything_back() {
         child.wait_with_output().unwrap()
     }));
     ran.ends(143).with("RL0802").says("taken back");
+    // It makes the same, and not another branch in another place.
+    let again = [&["run-loop"], &line[..], &[tree.to_str().unwrap()]].concat();
+    assert_eq!(ran.next(), again);
     assert!(!std::path::Path::new("/proc").join(setup).exists());
     same(&before, &user.photo());
 }

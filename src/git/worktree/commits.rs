@@ -102,7 +102,16 @@ fn private_refs(git: &Git, dir: &Path) -> Result<Vec<(String, Oid)>, Error> {
 /// Where HEAD of a working tree has been.
 fn reflog(git: &Git, dir: &Path) -> Result<Vec<Oid>, Error> {
     if !resolves(git, dir, "HEAD")? {
-        return Ok(Vec::new());
+        // On a branch that is not born yet HEAD names nothing, and has been somewhere all the same: every
+        // reflog that this working tree can see, its own among them.
+        let command = git.on(dir).args([
+            "rev-list",
+            "--single-worktree",
+            "--reflog",
+            "--not",
+            "--all",
+        ]);
+        return oids("git rev-list", &finish(&command)?);
     }
     let command = git
         .on(dir)

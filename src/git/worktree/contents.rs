@@ -174,14 +174,12 @@ impl Contents {
                 return Vec::new();
             }
             return vec![Risk::new(
-                format!("ignored files: {}", named(&paths)),
-                [
-                    "run-loop",
-                    "worktree",
-                    "remove",
-                    &root.to_string_lossy(),
-                    "--delete-ignored",
-                ],
+                format!(
+                    "ignored files: {} (--delete-ignored gives them up)",
+                    named(&paths)
+                ),
+                // Whoever runs the next command unread loses nothing by it.
+                ["git", "-C", &root.to_string_lossy(), "status", "--ignored"],
             )];
         }
         let mut risks = Vec::new();

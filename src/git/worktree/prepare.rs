@@ -142,7 +142,8 @@ fn completed(found: &Registered) -> Option<Oid> {
 ///
 /// # Errors
 /// `WorktreeTaken` when the place or the branch was taken meanwhile; else what a step failed with,
-/// `WorktreeFailed` for git. Everything that was made is taken back then, or named.
+/// `WorktreeFailed` for git. Everything that was made is taken back then, or named; what the commands of
+/// `setup` wrote outside of a new working tree nobody can take back, and that is said.
 pub fn carry_out(
     request: &Request<'_>,
     plan: &Plan,
@@ -150,6 +151,7 @@ pub fn carry_out(
     stopped: &dyn Fn() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut made = Made::nothing(request.git, &request.repository.common_dir);
+    let mut was_set_up = false;
     let done = stopped()
         .and_then(|()| make(request, plan, &mut made))
         .and_then(|admin| {
@@ -159,6 +161,7 @@ pub fn carry_out(
                 stopped()?;
             }
             if !plan.complete {
+                was_set_up = true;
                 setup(&plan.path)?;
                 stopped()?;
                 let text = format!("{}\n", plan.base);
@@ -166,16 +169,35 @@ pub fn carry_out(
             }
             Ok(())
         });
-    done.map_err(|mut failure| {
-        let left = made.undo();
-        failure.message = if left.is_empty() {
-            format!("what was made is taken back, since {}", failure.message)
-        } else {
-            let left = left.join("; ");
-            format!("not taken back: {left}; this failed: {}", failure.message)
-        };
-        failure
-    })
+    done.map_err(|failure| taken_back(failure, plan, &made.undo(), was_set_up))
+}
+
+/// What failed, with what of the attempt is still there.
+fn taken_back(failure: Failure, plan: &Plan, left: &[String], was_set_up: bool) -> Failure {
+    let why = failure.message.clone();
+    // Whose a file is that lay in a working tree of the user's nobody knows.
+    let wrote = was_set_up && plan.kept;
+    let message = if !left.is_empty() {
+        format!("not taken back: {}; this failed: {why}", left.join("; "))
+    } else if wrote {
+        format!(
+            "what was made is taken back, but for what `setup:` wrote in {}, since {why}",
+            path_shown(&plan.path)
+        )
+    } else if was_set_up {
+        format!(
+            "what was made is taken back, but for what `setup:` may have written elsewhere, since {why}"
+        )
+    } else {
+        format!("what was made is taken back, since {why}")
+    };
+    let failed = failure.code == Code::WorktreeFailed;
+    let failure = Failure { message, ..failure };
+    if failed && wrote {
+        let path = plan.path.to_string_lossy();
+        return failure.next(["git", "-C", &path, "status", "--ignored"]);
+    }
+    failure
 }
 
 /// Makes what is not there; returns the git directory of the working tree.

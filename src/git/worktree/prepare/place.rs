@@ -110,6 +110,11 @@ pub(super) fn existing(
                 listing(repo),
             )
         }
+        // What a preparation left that was killed at once, or whoever meant well.
+        None if meta.is_dir() && fs_err::read_dir(path).is_ok_and(|mut it| it.next().is_none()) => {
+            let remove = vec!["rmdir".to_owned(), path.to_string_lossy().into_owned()];
+            taken(format!("{shown} exists, and is empty"), remove)
+        }
         None => taken(format!("{shown} exists"), look),
     }
 }
