@@ -12,6 +12,7 @@ pub mod remains;
 pub mod restore;
 pub mod rim;
 pub mod signals;
+pub(crate) mod taken_over;
 mod watch;
 pub mod wind_up;
 

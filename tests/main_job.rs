@@ -39,6 +39,8 @@ mod from_the_base;
 mod gate;
 #[path = "main_job/history.rs"]
 mod history;
+#[path = "main_job/kept.rs"]
+mod kept;
 #[path = "main_job/keys.rs"]
 mod keys;
 #[path = "main_job/left_behind.rs"]
@@ -63,3 +65,5 @@ mod sessions;
 mod signals;
 #[path = "main_job/stale.rs"]
 mod stale;
+#[path = "main_job/taken_up.rs"]
+mod taken_up;

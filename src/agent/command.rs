@@ -144,6 +144,20 @@ pub async fn taken_over(
     Ok(done.map(|done| dispatched(command, folder, done, secrets)))
 }
 
+/// What stands where the report of a job would, whose end nobody saw: nobody vouches for it, and it may be
+/// a part. `None` where nothing does.
+#[must_use]
+pub fn unseen(command: &CommandAgent, folder: &JobFolder) -> Option<Vec<u8>> {
+    let bytes = match command.report {
+        ReportChannel::File => match folder.read_report() {
+            ReportFile::Bytes(bytes) => bytes,
+            ReportFile::Missing | ReportFile::Unusable(_) => return None,
+        },
+        ReportChannel::Stdout => folder.printed(REPORT_CAP)?,
+    };
+    (!bytes.is_empty()).then_some(bytes)
+}
+
 /// How a job ended whose engine died; see [`taken_over`].
 pub(crate) async fn recovered(
     folder: &JobFolder,

@@ -217,6 +217,12 @@ impl JobFolder {
         Ok(())
     }
 
+    /// What it printed on standard output by now, up to a cap.
+    pub(crate) fn printed(&self, cap: usize) -> Option<Vec<u8>> {
+        let folder = crate::store::Folder::open(self.capture.path()).ok()?;
+        folder.read(STDOUT, cap as u64).ok()
+    }
+
     /// Notes what confines the job, before it is started.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! `run-loop cancel [RUN]`: ends a run for good.
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::cli::args::Format;
@@ -8,7 +9,7 @@ use crate::cli::environment::Environment;
 use crate::cli::found::Found;
 use crate::cli::history::{History, ReadRun};
 use crate::cli::output;
-use crate::cli::resume::{choose, in_a_while, is_over, outside_of_jobs, spec_of};
+use crate::cli::resume::{choose, in_a_while, is_over, outside_of_jobs, spec_of, told_when_slow};
 use crate::cli::running::Teller;
 use crate::domain::code::Code;
 use crate::domain::end::End;
@@ -20,7 +21,7 @@ use crate::engine::State;
 use crate::runtime::{clock, wind_up};
 use crate::store::inbox::{Message, Request};
 use crate::store::index::Index;
-use crate::store::{Entry, Inbox, Journal, Outbox, StateFolder};
+use crate::store::{Artifacts, Entry, Inbox, Journal, Outbox, StateFolder};
 
 /// How often a living engine is looked at.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -41,7 +42,9 @@ pub(crate) fn run(
     let found = Found::of(environment, args)?;
     let history = found.history(format);
     let run = choose(&history, args.run.as_deref(), "cancel")?;
-    history.name_differences(&spec_of(&history.read(run)?)?);
+    let spec = spec_of(&history.read(run)?)?;
+    history.refuse_a_copy(&spec, "cancel")?;
+    history.name_differences(&spec);
     let read = in_a_while(cancelled(&history, run, environment))??;
     if !is_cancelled(&read) {
         return Err(is_over(&read));
@@ -95,7 +98,8 @@ async fn cancelled(
             // Another engine may take it up at this moment: it will read the message.
             RunState::Interrupted => match Journal::open(state, run) {
                 Ok(opened) => {
-                    end_here(state, opened, message, environment).await?;
+                    let cache = history.cache(run, environment.cache_root())?;
+                    end_here(state, opened, message, (&cache, environment)).await?;
                     inbox.done(message);
                 }
                 Err(_) if Journal::is_driven(state, run)? => tokio::time::sleep(PAUSE).await,
@@ -103,9 +107,11 @@ async fn cancelled(
             },
         }
     }
-    let message = format!("run {run} was told to end, and its engine has not ended yet");
+    let message = format!(
+        "run {run} was told to end, and its engine has not ended yet: it does when it goes on"
+    );
     let run = run.to_string();
-    Err(Failure::new(Code::LoopRunning, message).next(["run-loop", "status", &run]))
+    Err(Failure::new(Code::WaitTimedOut, message).next(["run-loop", "status", &run]))
 }
 
 /// Why the engine does not do what it was told: it is answered only then.
@@ -122,14 +128,19 @@ async fn end_here(
     state_folder: &StateFolder,
     (mut journal, entries): (Journal, Vec<Entry>),
     message: MessageId,
-    environment: &Environment,
+    (cache, environment): (&Path, &Environment),
 ) -> Result<(), Failure> {
     let run = journal.run();
     let mut state = State::replay(entries.iter().map(|entry| &entry.event));
     let mut teller = Teller::new(run, &entries, Format::Human);
-    let cache = environment.cache_root()?;
+    let ending = wind_up::Ending {
+        cache,
+        artifacts: &Artifacts::open(state_folder, run)?,
+        environment: environment.variables(),
+    };
     let message = Some(message);
-    wind_up::cancel(&mut journal, &mut state, &cache, message, &mut teller).await?;
+    let ended = wind_up::cancel(&mut journal, &mut state, &ending, message, &mut teller);
+    told_when_slow(run, ended).await?;
     drop(journal);
     Index::open(state_folder).record(state_folder, run);
     Ok(())

@@ -19,6 +19,7 @@ use crate::engine::{DelegationRecord, State};
 use crate::git::ReviewStore;
 use crate::report::run::RunReport;
 use crate::report::short_id::short_id;
+use crate::store::home::{self, Home};
 use crate::store::index::RunRow;
 use crate::store::{Entry, Journal, StateFolder};
 
@@ -120,6 +121,40 @@ impl History<'_> {
                 "run {run} keeps its control root {theirs}; {that}"
             ));
         }
+    }
+    /// Where a run keeps what can be made again: where its first engine did, whatever this shell would choose,
+    /// and the difference is told. `here` is what this shell would choose.
+    pub(crate) fn cache(
+        &self,
+        run: LoopId,
+        here: Result<PathBuf, Failure>,
+    ) -> Result<PathBuf, Failure> {
+        let Some(theirs) = home::cache(self.state()?, run)? else {
+            return here;
+        };
+        if let Some(here) = here.ok().filter(|here| *here != theirs) {
+            output::note(&format!(
+                "run {run} keeps its jobs in {}; what this shell would take is {}",
+                theirs.display(),
+                here.display()
+            ));
+        }
+        Ok(theirs)
+    }
+    /// Refuses what changes a run in a copy of its repository: there its locks are nobody's.
+    pub(crate) fn refuse_a_copy(&self, spec: &RunSpec, command: &str) -> Result<(), Failure> {
+        let state = self.state()?;
+        let Home::Elsewhere(theirs) = Home::by(state, spec) else {
+            return Ok(());
+        };
+        let run = spec.loop_id.to_string();
+        let message = format!(
+            "run {run} is one of {}; what lies in {} is a copy of its record",
+            theirs.display(),
+            state.path().display()
+        );
+        let next = ["run-loop", command, &run, "--worktree", &spec.source_root];
+        Err(Failure::new(Code::WorktreeForeign, message).next(next))
     }
     /// Reads a run.
     pub fn read(&self, run: LoopId) -> Result<ReadRun, Failure> {

@@ -7,6 +7,7 @@ use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::git::read::layout;
 use crate::git::repository::worktree_source;
+use crate::git::store::upkeep::Upkeep;
 use crate::git::{Git, GitEnvironment, Repository};
 
 /// Git, and the working tree that the command is about.
@@ -26,7 +27,8 @@ pub(crate) fn locate(environment: &Environment, worktree: Option<&Path>) -> Resu
     let git = git(environment)?;
     let here = environment.current_dir();
     let Some(path) = named(environment, worktree) else {
-        let source = Repository::discover(&git, here)?;
+        let source = Repository::discover(&git, here)
+            .map_err(|failure| towards_a_known_one(failure, environment))?;
         return Ok(Place { git, source });
     };
     let control = match Repository::discover(&git, here) {
@@ -38,6 +40,31 @@ pub(crate) fn locate(environment: &Environment, worktree: Option<&Path>) -> Resu
     };
     let source = worktree_source(&git, &control, &path)?;
     Ok(Place { git, source })
+}
+
+/// Where a folder is in no repository at all, the next command is about one whose runs are known here.
+fn towards_a_known_one(failure: Failure, environment: &Environment) -> Failure {
+    let here = environment.current_dir();
+    let is_in_one = here.ancestors().any(|it| it.join(".git").exists());
+    if failure.code != Code::NotARepository || is_in_one {
+        return failure;
+    }
+    let cache = environment.cache_root().ok();
+    let upkeep = cache.and_then(|cache| Upkeep::open(&cache).ok().flatten());
+    let stores = upkeep
+        .and_then(|upkeep| upkeep.list().ok())
+        .unwrap_or_default();
+    let mut roots = stores.into_iter().filter_map(|store| {
+        let common = store.common_dir?;
+        let root = common
+            .parent()
+            .filter(|_| common.ends_with(".git") && common.is_dir())?;
+        root.to_str().map(str::to_owned)
+    });
+    match roots.next() {
+        Some(root) => failure.next(["run-loop", "status", "--worktree", &root]),
+        None => failure.next(["run-loop", "--help"]),
+    }
 }
 
 /// The working tree that a command is about which only reads what we wrote: git is started only where

@@ -17,7 +17,7 @@ use crate::git::ReviewStore;
 use crate::git::review_tree::ReviewTrees;
 use crate::process::guard::GuardProgram;
 use crate::runtime::{Rim, clock};
-use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock, StateFolder};
+use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock, StateFolder, home};
 
 /// Runs the loop.
 ///
@@ -48,6 +48,7 @@ pub(crate) fn run(
     let store = ReviewStore::open(&validated.git, &validated.repository, &validated.cache_root)?;
     // From here on the run has a folder; its first event follows at once.
     let journal = Journal::create(&state_folder, run)?;
+    home::note_cache(&state_folder, run, &validated.cache_root)?;
     let artifacts = Artifacts::open(&state_folder, run)?;
     let inbox = Inbox::open(&state_folder, run)?;
     let outbox = Outbox::open(&state_folder, run)?;

@@ -1,6 +1,7 @@
 //! `run-loop resume [RUN]`: goes on with a run that was interrupted or whose engine died.
 
 use std::path::Path;
+use std::time::Duration;
 
 use crate::agent::version::Versions;
 use crate::cli::args::Format;
@@ -16,6 +17,7 @@ use crate::domain::code::Code;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
+use crate::domain::identity::Pin;
 use crate::domain::limits::Allowed;
 use crate::domain::oid::Oid;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
@@ -24,6 +26,7 @@ use crate::engine::{InputKind, State};
 use crate::git::review_tree::ReviewTrees;
 use crate::git::{Git, Repository, ReviewStore};
 use crate::process::guard::GuardProgram;
+use crate::process::guard::remains::PATIENCE;
 use crate::report::run::RunReport;
 use crate::runtime::{Rim, clock, remains, restore};
 use crate::store::index::RunRow;
@@ -55,9 +58,12 @@ pub(crate) fn run(
     if read.summary.end.is_some() {
         return Err(is_over(&read));
     }
+    history.refuse_a_copy(&spec, "resume")?;
+    still_runnable(&spec, &read, environment)?;
     history.name_differences(&spec);
     name_parking(&read, allowed.wait);
     let repository = own_repository(&found.git, &spec)?;
+    same_branch(&found.git, &repository, &read)?;
     let lock = RunLock::acquire(state_folder, &repository.source_root, run)?;
     // Verified again under the locks: nobody else writes from here on.
     let (journal, entries) = Journal::open(state_folder, run)?;
@@ -65,8 +71,8 @@ pub(crate) fn run(
     if state.is_over() {
         return Err(is_over(&history.read(run)?));
     }
-    let cache = environment.cache_root()?;
-    in_a_while(remains::settled(&cache, run))??;
+    let cache = history.cache(run, environment.cache_root())?;
+    in_a_while(told_when_slow(run, remains::settled(&cache, run)))??;
     let artifacts = Artifacts::open(state_folder, run)?;
     restore::artifacts(&artifacts, &entries)?;
     same_rules(&found.git, &repository, &spec, &state)?;
@@ -90,6 +96,25 @@ pub(crate) fn run(
     let ran = since.and_then(|since| Journal::ran(state_folder, run, since));
     let first = InputKind::Resume { allowed, ran };
     running::to_the_end(state_folder, rim, journal, &entries, first, format)
+}
+
+/// How long a wait is that nobody asks about.
+const SILENT: Duration = Duration::from_secs(2);
+
+/// Says what is waited for where it takes its time: each guard of a dead engine ends its job by itself,
+/// unless it was stopped.
+pub(super) async fn told_when_slow<T>(run: LoopId, work: impl Future<Output = T>) -> T {
+    tokio::pin!(work);
+    tokio::select! {
+        done = &mut work => done,
+        () = tokio::time::sleep(SILENT) => {
+            let most = PATIENCE.as_secs();
+            output::note(&format!(
+                "waiting for the guards of run {run}, whose engine is dead, to end its jobs: at most {most} s"
+            ));
+            work.await
+        }
+    }
 }
 
 /// Waits for something of a few seconds.
@@ -129,9 +154,18 @@ pub(super) fn choose(
     let runs = Runs::of(state)?;
     let is_open = |row: &&RunRow| row.state != RunState::Ended;
     let open: Vec<&RunRow> = runs.read.iter().filter(is_open).collect();
+    let mut of_here = runs.read.iter().rev().filter(|row| row.source_root == here);
+    // Asked once more, `cancel` has done what it was asked, and ends no other run.
+    if command == "cancel"
+        && let Some(row) = of_here
+            .next()
+            .filter(|row| row.code == Some(Code::Cancelled))
+    {
+        return Ok(row.run);
+    }
     let newest = open.iter().rev().find(|row| row.source_root == here);
     let only = match &open[..] {
-        [only] if only.state == RunState::Interrupted => Some(only),
+        [only] if only.state == RunState::Interrupted && command != "cancel" => Some(only),
         _ => None,
     };
     let chosen = newest.or(only);
@@ -158,6 +192,31 @@ pub(super) fn is_over(read: &ReadRun) -> Failure {
     let message = format!("run {} is over: {how}", read.run);
     let run = read.run.to_string();
     Failure::new(Code::RunIsOver, message).next(["run-loop", "show", &run])
+}
+
+/// Asks of every agent of the run what was asked before it began: one that lacks its program or a key now
+/// would end the run, with all that the others said.
+fn still_runnable(
+    spec: &RunSpec,
+    read: &ReadRun,
+    environment: &Environment,
+) -> Result<(), Failure> {
+    let state = State::replay(read.entries.iter().map(|entry| &entry.event));
+    let open = state.delegations.values().filter(|it| it.closed.is_none());
+    let delegated = open.map(|record| &record.submission.agent);
+    let find = validate::finder(environment);
+    for agent in spec.cast().chain(delegated) {
+        let there = agent
+            .program()
+            .map_or(Ok(()), |program| find(program).map(drop));
+        let runnable = there.and_then(|()| validate::runnable_one(agent, environment));
+        runnable.map_err(|failure| {
+            let run = spec.loop_id.to_string();
+            let message = format!("{}; run {run} is as it was", failure.message);
+            Failure::new(failure.code, message).next(["run-loop", "resume", &run])
+        })?;
+    }
+    Ok(())
 }
 
 /// Says so where a run is taken up before the limit is lifted that it was parked on.
@@ -198,6 +257,46 @@ fn own_repository(git: &Git, spec: &RunSpec) -> Result<Repository, Failure> {
     }
     found.control_root = (&spec.control_root).into();
     Ok(found)
+}
+
+/// Checks that the working tree is on the branch that the run was last measured on (K16).
+fn same_branch(git: &Git, repository: &Repository, read: &ReadRun) -> Result<(), Failure> {
+    let state = State::replay(read.entries.iter().map(|entry| &entry.event));
+    let Some(pin) = last_pin(&state) else {
+        return Ok(());
+    };
+    let now = repository.branch(git)?;
+    if now == pin.branch {
+        return Ok(());
+    }
+    let shown = |branch: &Option<String>| {
+        branch.as_deref().map_or_else(
+            || "a detached HEAD".to_owned(),
+            |it| it.trim_start_matches("refs/heads/").to_owned(),
+        )
+    };
+    let root = repository.source_root.display().to_string();
+    let (its, now) = (shown(&pin.branch), shown(&now));
+    let message = format!("run {} is about {its}, and {root} is on {now}", read.run);
+    let back: &[&str] = match &pin.branch {
+        Some(_) => &["switch", &its],
+        None => &["switch", "--detach", pin.identity.head.as_str()],
+    };
+    let line = ["git", "-C", &root].into_iter().chain(back.iter().copied());
+    let next: Vec<String> = line.map(str::to_owned).collect();
+    Err(Failure::new(Code::OtherBranch, message).next(next))
+}
+
+/// What the run measured last.
+fn last_pin(state: &State) -> Option<&Pin> {
+    let closed = || {
+        let mut rounds = state.rounds.iter().rev();
+        rounds.find_map(|round| round.pin.as_ref())
+    };
+    let review = state.review().map(|review| &review.pin);
+    review
+        .or_else(|| state.work().map(|(_, pin)| pin))
+        .or_else(closed)
 }
 
 /// Checks that the base's configuration and policy are those that the run is bound to.

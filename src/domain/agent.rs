@@ -96,6 +96,15 @@ impl Agent {
         };
         program && self.contract == Contract::Json
     }
+    /// Its program, absolute; `None` for one that is none.
+    #[must_use]
+    pub fn program(&self) -> Option<&str> {
+        match &self.kind {
+            AgentKind::Command(command) => Some(&command.program),
+            AgentKind::Profile(profile) => Some(&profile.program),
+            AgentKind::Checks | AgentKind::Human => None,
+        }
+    }
     /// Whether it may cost money: `checks` and people are not paid by the token.
     #[must_use]
     pub fn costs(&self) -> bool {

@@ -153,6 +153,8 @@ codes! {
     SkillBlocked = "RL0131", Refused;
     /// `run-loop.yaml` was not written.
     InitRefused = "RL0132", Refused;
+    /// The working tree is on another branch than the run.
+    OtherBranch = "RL0133", Refused;
     /// The run is over.
     RunIsOver = "RL0140", Refused;
     /// What was asked about a job was not granted.

@@ -110,14 +110,18 @@ impl RunSpec {
     /// Everybody who may be asked: who reviews and who steps in, who plans, writes and rules, and whom
     /// jobs may delegate to.
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
+        self.cast()
+            .chain(&self.roster)
+            .chain(self.single.as_ref().map(|single| &single.agent))
+    }
+    /// Every agent that the run itself asks, fallbacks too; not those that only its jobs may ask.
+    pub fn cast(&self) -> impl Iterator<Item = &Agent> {
         let panel = self.panel.iter();
         let reviewers = panel.flat_map(|slot| std::iter::once(&slot.agent).chain(&slot.fallback));
         reviewers
             .chain(&self.creator)
             .chain(&self.planner)
             .chain(&self.arbiter)
-            .chain(&self.roster)
-            .chain(self.single.as_ref().map(|single| &single.agent))
     }
     /// Who does a job of the run itself.
     #[must_use]

@@ -76,6 +76,10 @@ pub fn fold(state: &mut State, event: &Event) {
         Event::StopRequested { stamp, cause, .. } => {
             state.stamp = Some(*stamp);
             state.stop = Some(*cause);
+            if *cause == StopCause::Cancel {
+                // Whoever cancels takes it up only to end it.
+                state.suspended = None;
+            }
         }
         Event::EffectDone {
             stamp,

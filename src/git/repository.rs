@@ -7,7 +7,7 @@ use crate::domain::failure::Failure;
 use crate::domain::oid::Oid;
 use crate::git::config::GitConfig;
 use crate::git::error::{Error, path_of, path_shown};
-use crate::git::program::{Git, finish};
+use crate::git::program::{Git, ask, finish};
 use crate::git::read::{layout, or_program};
 
 /// A repository, seen from one of its working trees. All paths are absolute, links resolved.
@@ -70,6 +70,18 @@ impl Repository {
         let dir = fs_err::canonicalize(dir)
             .map_err(|error| Failure::new(Code::NotARepository, error.to_string()))?;
         or_program(layout::of(&dir), || Self::by_program(git, &dir))
+    }
+
+    /// The branch that HEAD of the working tree names, in full; `None` for a detached one.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn branch(&self, git: &Git) -> Result<Option<String>, Failure> {
+        let command = git
+            .on(&self.git_dir)
+            .args(["symbolic-ref", "--quiet", "HEAD"]);
+        let answer = ask(&command)?;
+        Ok(answer.map(|name| String::from_utf8_lossy(name.trim_ascii_end()).into_owned()))
     }
 
     /// What the git program says of the repository that a canonical path lies in.

@@ -3,7 +3,7 @@
 
 mod delegate;
 mod evidence;
-mod job;
+pub(super) mod job;
 mod measure;
 mod pin;
 pub(super) mod plan;

@@ -27,13 +27,27 @@ pub async fn settled(cache: &Path, run: LoopId) -> Result<(), Failure> {
     ended(cache, run).await
 }
 
+/// Makes sure that nobody of a run lives of which nothing is under way: a guard that does not end soon is
+/// ended, and what it held.
+///
+/// # Errors
+/// As [`settled`].
+pub(crate) async fn given_up(cache: &Path, run: LoopId) -> Result<(), Failure> {
+    over_within(&captures(cache, run)?, AT_ONCE).await?;
+    ended(cache, run).await
+}
+
 /// Waits until no guard of a dead engine holds these attempts; an outcome that is damaged is told by who
 /// takes the job over.
 ///
 /// # Errors
 /// As [`settled`].
 pub(crate) async fn over(folders: &[PathBuf]) -> Result<(), Failure> {
-    let alive = remains::settle(folders, PATIENCE).await;
+    over_within(folders, PATIENCE).await
+}
+
+async fn over_within(folders: &[PathBuf], patience: Duration) -> Result<(), Failure> {
+    let alive = remains::settle(folders, patience).await;
     for (folder, left) in alive.map_err(|error| unreadable(&error))? {
         refused(&folder, left)?;
     }

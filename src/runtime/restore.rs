@@ -157,7 +157,7 @@ pub(super) fn written_plan(
     });
     // A plan that cannot be read fails whoever is asked by it.
     if is_written
-        && let Ok(Some(text)) = plan::text(rim, state)
+        && let Ok(Some(text)) = plan::text(&rim.artifacts, state)
         && let Some(said) = acceptance::notice(&text)
     {
         observer.note(&said);

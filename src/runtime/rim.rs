@@ -1,7 +1,7 @@
 //! Everything a run's effects need of the world, opened once.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use crate::engine::State;
 
 use crate::git::program::Git;
 use crate::git::repository::Repository;
-use crate::git::review_tree::ReviewTrees;
+use crate::git::review_tree::{self, ReviewTrees};
 use crate::git::store::ReviewStore;
 use crate::process::confine::{self, Confine};
 use crate::process::guard::GuardProgram;
@@ -61,10 +61,7 @@ impl Rim {
     /// What nothing that a job leaves may show: whatever anybody of the run is given and others are not.
     #[must_use]
     pub fn secrets(&self, state: &State) -> Secrets {
-        let of_run = state.run.iter().flat_map(|run| run.agents());
-        let delegated = state.delegations.values();
-        let delegated = delegated.map(|record| &record.submission.agent);
-        Secrets::of(of_run.chain(delegated), &self.environment)
+        secrets(state, &self.environment)
     }
     /// Notes them for whoever takes the job over, perhaps in another shell.
     ///
@@ -206,28 +203,44 @@ impl Rim {
     }
 }
 
+/// What nothing may show that a job of this run leaves.
+pub(crate) fn secrets(state: &State, environment: &BTreeMap<OsString, OsString>) -> Secrets {
+    let of_run = state.run.iter().flat_map(|run| run.agents());
+    let delegated = state.delegations.values();
+    let delegated = delegated.map(|record| &record.submission.agent);
+    Secrets::of(of_run.chain(delegated), environment)
+}
+
 /// Removes the job folders and the evidence of a run, but what is compared with after a step of work that
 /// is still to end; what is left over, each with its reason.
 #[must_use]
 pub(crate) fn remove_job_folders(cache: &Path, run: LoopId, step: Option<&str>) -> Vec<String> {
     let of_run = |kind: &str| cache.join(kind).join(run.to_string());
     let mut left = Vec::new();
-    let removed = remove_folder(&of_run("jobs"));
-    left.extend(removed.err().map(|error| error.to_string()));
+    left.extend(remove_folder(&of_run("jobs")));
     let evidence = of_run("evidence");
     match step {
-        None => left.extend(remove_folder(&evidence).err().map(|it| it.to_string())),
+        None => left.extend(remove_folder(&evidence)),
         Some(step) => remove_beside(&evidence, step, &mut left),
     }
     left
 }
 
-/// Removes a folder that is there. A link is not followed: what is one is not ours.
-fn remove_folder(folder: &Path) -> std::io::Result<()> {
-    if folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-        fs_err::remove_dir_all(folder)?;
+/// Removes a folder that is there, also with folders in it that a job closed to everybody; what is left over,
+/// each with its reason. A link is not followed: what is one is not ours.
+fn remove_folder(folder: &Path) -> Vec<String> {
+    if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        return Vec::new();
     }
-    Ok(())
+    let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else {
+        return Vec::new();
+    };
+    let opened = review_tree::folder::Folder::open(parent)
+        .and_then(|parent| Ok((parent, CString::new(name.as_bytes())?)));
+    match opened {
+        Ok((parent, name)) => parent.remove(&name),
+        Err(error) => vec![error.to_string()],
+    }
 }
 
 /// Removes all in a run's evidence but how things were before a step of work.
@@ -243,14 +256,14 @@ fn remove_beside(evidence: &Path, step: &str, left: &mut Vec<String>) {
     for entry in entries {
         let removed = entry.and_then(|entry| {
             if kept.contains(&entry.file_name()) {
-                Ok(())
+                Ok(Vec::new())
             } else if entry.file_type()?.is_dir() {
-                fs_err::remove_dir_all(entry.path())
+                Ok(remove_folder(&entry.path()))
             } else {
-                fs_err::remove_file(entry.path())
+                fs_err::remove_file(entry.path()).map(|()| Vec::new())
             }
         });
-        left.extend(removed.err().map(|error| error.to_string()));
+        left.extend(removed.unwrap_or_else(|error| vec![error.to_string()]));
     }
 }
 

@@ -1,50 +1,62 @@
 //! Ending a run whose engine is dead, without git and without its working tree.
 
+mod finished;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 
 use crate::domain::code::Code;
-use crate::domain::confinement::Confinement;
-use crate::domain::delegation::DispatchOutcome;
 use crate::domain::effect::{Done, Effect, Outcome};
 use crate::domain::event::StopCause;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId, MessageId};
 use crate::domain::identity::{Kept, Pin};
-use crate::domain::job::{Ended, JobOutcome, Reading};
 use crate::domain::limits::Allowed;
-use crate::domain::spent::Spent;
 use crate::engine::{InputKind, State};
 use crate::git::review_tree::release_run;
 use crate::git::store::ReviewStore;
-use crate::runtime::clock;
 use crate::runtime::drive::{Observer, take};
 use crate::runtime::remains;
 use crate::runtime::rim::remove_job_folders;
-use crate::store::Journal;
+use crate::store::{Artifacts, Journal};
 
-/// Records a dead engine's run as cancelled: waits until its guards have ended what ran, gives
-/// back what it held, and ends it.
+/// What ending a run needs of the world.
+#[derive(Debug)]
+pub struct Ending<'a> {
+    /// Our folder for what can be made again.
+    pub cache: &'a Path,
+    /// The run's large outputs.
+    pub artifacts: &'a Artifacts,
+    /// The environment that its jobs got theirs from.
+    pub environment: &'a BTreeMap<OsString, OsString>,
+}
+
+/// Records a dead engine's run as cancelled: waits until its guards have ended what ran, keeps what was
+/// finished, gives back what it held, and ends it.
 ///
 /// # Errors
 /// When the journal cannot be written, or what an attempt left cannot be read.
 pub async fn cancel(
     journal: &mut Journal,
     state: &mut State,
-    cache: &Path,
+    ending: &Ending<'_>,
     message: Option<MessageId>,
     observer: &mut dyn Observer,
 ) -> Result<(), Failure> {
-    take(
-        journal,
-        state,
+    // As its engine left it: what a job was asked is not told by a run that ends.
+    let before = state.clone();
+    let cause = StopCause::Cancel;
+    let first = if state.stop == Some(cause) {
         InputKind::Resume {
             allowed: Allowed::default(),
             ran: None,
-        },
-        observer,
-    )?;
-    let cause = StopCause::Cancel;
-    take(journal, state, InputKind::Stop { cause, message }, observer)?;
+        }
+    } else {
+        // It does not go on first: nobody is asked again, and nobody is told so.
+        InputKind::Stop { cause, message }
+    };
+    take(journal, state, first, observer)?;
     let Some(run) = state.run.as_ref().map(|spec| spec.loop_id) else {
         return Ok(());
     };
@@ -54,11 +66,11 @@ pub async fn cancel(
             return Ok(());
         };
         let outcome = Box::new(if let Effect::Measure { pinned, .. } = &effect {
-            let failure = unmeasured(state, pinned, cache, observer);
+            let failure = unmeasured(state, pinned, ending.cache, observer);
             let result = Done::Err(failure.unwrap_or_else(not_done));
             Outcome::Measured { result }
         } else {
-            outcome(effect, run, cache).await?
+            outcome(effect, run, &before, ending).await?
         });
         let done = InputKind::Done {
             effect: id,
@@ -107,10 +119,16 @@ fn unmeasured(
 }
 
 /// What comes of an effect that is not performed any more.
-async fn outcome(effect: Effect, run: LoopId, cache: &Path) -> Result<Outcome, Failure> {
+async fn outcome(
+    effect: Effect,
+    run: LoopId,
+    before: &State,
+    ending: &Ending<'_>,
+) -> Result<Outcome, Failure> {
     fn not_done<T>() -> Done<T> {
         Done::Err(self::not_done())
     }
+    let cache = ending.cache;
     Ok(match effect {
         Effect::Pin { .. } => Outcome::Pinned { result: not_done() },
         Effect::MakeEvidence { .. } => Outcome::EvidenceMade { result: not_done() },
@@ -122,31 +140,13 @@ async fn outcome(effect: Effect, run: LoopId, cache: &Path) -> Result<Outcome, F
         Effect::RunJob { job } => {
             is_over(job.id, run, cache).await?;
             Outcome::JobEnded {
-                outcome: JobOutcome {
-                    ended: Ended::Interrupted,
-                    report: None,
-                    prompt: None,
-                    reading: Reading::Silent,
-                    spent: Spent::default(),
-                    confinement: Confinement::None,
-                    started_at: clock::now(),
-                    ended_at: clock::now(),
-                },
+                outcome: finished::job(before, &job, ending).await,
             }
         }
         Effect::Delegate { dispatch } => {
             is_over(dispatch.folder, run, cache).await?;
             Outcome::Delegated {
-                outcome: DispatchOutcome {
-                    ended: Ended::Interrupted,
-                    gone: remains::is_gone(cache, run, dispatch.folder),
-                    report: None,
-                    spent: Spent::default(),
-                    unusable: None,
-                    misfit: None,
-                    started_at: clock::now(),
-                    ended_at: clock::now(),
-                },
+                outcome: finished::dispatch(before, run, &dispatch, ending).await,
             }
         }
         Effect::Release => {

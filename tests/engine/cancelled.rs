@@ -168,3 +168,24 @@ fn a_later_attempt_that_cannot_start_is_measured() {
     seen.sort_unstable();
     assert_eq!(seen, [(1, false), (2, true)]);
 }
+
+/// Issue 4.8: a run that lies aside is ended without being taken up: nobody is asked again for it.
+#[test]
+fn a_run_that_lies_aside_asks_nobody_to_end() {
+    let (mut run, _) = Run::start_in(losing(vec![Deed::Answers]), |_| ()).until_asked();
+    run.input(stop(StopCause::Interrupt));
+    while run.perform(|_| true) {}
+    assert!(run.state.suspended.is_some());
+    let aside = run.journal.len();
+    run.input(stop(StopCause::Cancel));
+    while run.perform(|_| true) {}
+    assert_eq!(failure(&run.state).code, Code::Cancelled);
+    assert!(run.state.suspended.is_none());
+    let asks = |event: &Event| match event {
+        Event::EffectRequested { effect, .. } => {
+            matches!(**effect, Effect::RunJob { .. } | Effect::Delegate { .. })
+        }
+        _ => false,
+    };
+    assert!(!run.journal[aside..].iter().any(asks));
+}

@@ -82,6 +82,51 @@ fn a_job_that_meets_a_limit_is_parked() {
     );
 }
 
+/// Issue 4.8: who waits for a job of a run that is parked is told so; ended for good, nobody is said to have
+/// been asked again.
+#[test]
+fn a_parked_job_is_waited_for_and_cancelled_truly() {
+    let script = "cat > /dev/null; echo '429: retry after 7200 s' >&2; exit 75";
+    let bench = bench(&ScriptedAgent::with_script(script));
+    submit(&bench, "Do it.\n", &[]).ends(75);
+    let listed = bench.run(&["job", "list", "--format", "json"]);
+    let listed: serde_json::Value = serde_json::from_str(&listed.ends(0).stdout).unwrap();
+    let job = listed[0]["job"].as_str().unwrap().to_owned();
+    let waited = bench.run(&["job", "wait", &job]);
+    waited.ends(75).with("RL0720");
+    assert_eq!(waited.next()[1], "resume");
+    let cancelled = bench.run(&["cancel"]);
+    cancelled.ends(0);
+    for word in ["goes on", "started"] {
+        let all = format!("{}{}", cancelled.stdout, cancelled.stderr);
+        assert!(!all.contains(word), "{all}");
+    }
+    let again = bench.run(&["job", "wait", &job]);
+    let again = again.next();
+    assert!(again.contains(&"--timeout".to_owned()), "{again:?}");
+}
+
+/// What no agent may show is in no record of a single job, as in none of what a job submits.
+#[test]
+fn a_key_in_a_prompt_is_not_kept() {
+    let bench = Bench::new();
+    let helper = ScriptedAgent::with_script("cat > /dev/null; echo Done.");
+    let bench = bench.spare("helper", &helper, "env: [HOUSE_LOGIN]").ready();
+    let canary = "prompt-canary-5d2f";
+    let file = bench.repo.beside("prompt.md");
+    std::fs::write(&file, format!("Log in with {canary}.\n")).unwrap();
+    let file = file.to_str().unwrap();
+    let mut submit = bench.command(&["job", "submit", "--agent", "helper", "--prompt-file", file]);
+    Ran::of(&submit.env("HOUSE_LOGIN", canary).output().unwrap()).ends(0);
+    let runs = bench.repo.root().join(".git/run-loop");
+    let found = Command::new("grep")
+        .arg("-r")
+        .arg(canary)
+        .arg(&runs)
+        .output();
+    assert_eq!(String::from_utf8_lossy(&found.unwrap().stdout), "");
+}
+
 /// T-050, M-054: a prompt above one argument's 131,072 bytes arrives whole, and ends with the
 /// sentence that says how to delegate.
 #[test]

@@ -87,7 +87,11 @@ fn a_run_goes_on_and_ends_from_any_directory() {
         let unknown = run(folder, &["resume", "ffffffff"]);
         unknown.ends(2).with("RL0018");
     }
-    run(&nowhere, &["resume"]).ends(3).with("RL0101");
+    let known = run(&nowhere, &["resume"]);
+    known.ends(3).with("RL0101");
+    let root = std::fs::canonicalize(bench.repo.root()).unwrap();
+    let root = root.to_str().unwrap();
+    assert_eq!(known.next(), ["run-loop", "status", "--worktree", root]);
     run(other.root(), &["resume", &id]).ends(0);
     // And what the commands about it name can be run where they were named.
     for command in ["show", "status", "log", "events"] {

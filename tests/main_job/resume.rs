@@ -12,7 +12,7 @@ use crate::support::bench::{Bench, Ran};
 use crate::support::crash::{Engine, calls, counted, there_is, until};
 
 /// A bench whose reviewer hangs at its first call and passes at the next ones.
-fn hanging_once() -> (Bench, Point) {
+pub(crate) fn hanging_once() -> (Bench, Point) {
     let bench = Bench::new();
     let point = Point::new(&bench.repo.beside("agents"), "ready");
     let turns = [ScriptedAgent::hangs_at(&point), ScriptedAgent::passing()];
@@ -21,7 +21,7 @@ fn hanging_once() -> (Bench, Point) {
 }
 
 /// Runs until the reviewer hangs, and kills the engine there; the reviewer's process.
-fn killed(bench: &Bench, point: &Point) -> String {
+pub(crate) fn killed(bench: &Bench, point: &Point) -> String {
     let engine = Engine::start(bench);
     let agent = point.reached();
     engine.kill();
@@ -32,7 +32,7 @@ fn cache(bench: &Bench) -> PathBuf {
     bench.repo.beside("home").join(".cache/run-loop")
 }
 
-fn run_id(bench: &Bench) -> LoopId {
+pub(crate) fn run_id(bench: &Bench) -> LoopId {
     let shown = bench.run(&["status", "--format", "json"]);
     let shown: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
     LoopId::parse(shown["run"].as_str().unwrap()).unwrap()

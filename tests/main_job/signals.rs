@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::agents::{Point, ScriptedAgent, within};
 use crate::support::bench::{Bench, Ran};
-use crate::support::crash::until;
+use crate::support::crash::{Engine, there_is, until};
 
 fn signalled(signal: &str, code: i32, reason: &str) {
     let bench = Bench::new();
@@ -52,6 +52,31 @@ fn sigterm_ends_children_and_is_recorded() {
 #[test]
 fn sigint_ends_children_and_is_recorded() {
     signalled("-INT", 130, "RL0801");
+}
+
+/// Issue 4.1: a second signal ends everything now, also where an agent stopped its own guard: nothing that
+/// could prove who is left is removed before nobody is.
+#[test]
+fn a_second_signal_leaves_nobody_whose_guard_was_stopped() {
+    let bench = Bench::new();
+    let point = Point::new(&bench.repo.beside("agents"), "ready");
+    let agent = ScriptedAgent::with_script(format!(
+        "read_prompt; kill -STOP $PPID; echo $$ > {}; exec sleep 1000",
+        point.path().display()
+    ));
+    let bench = bench.reviewer("ann", &agent).ready();
+    let mut engine = Engine::start(&bench);
+    let agent = point.reached();
+    engine.signal("INT");
+    engine.line_with(&["stop_requested"]);
+    engine.signal("INT");
+    engine.ended().ends(130);
+    assert!(
+        !there_is(&agent, &bench.repo.beside("agents")),
+        "the agent is still there"
+    );
+    let left = bench.left_in_cache(&["trees", "jobs", "evidence"]);
+    assert_eq!(left, [""; 0]);
 }
 
 /// H09: kill -9; the next `status` says interrupted at once, and the next run is not blocked.

@@ -17,6 +17,8 @@ const SPANS: [&str; 5] = [
     "retry in ",
     "resets in ",
 ];
+/// Beyond a year it is no span that anybody waits for.
+const LONGEST: u64 = 31_536_000;
 /// Words that stand right before a moment, or a time of the day.
 const MOMENTS: [&str; 5] = [
     "limit reached|",
@@ -46,6 +48,7 @@ pub fn of(ended: &Ended, told: Option<Reset>, now: Timestamp) -> Option<Reset> {
 /// What a message of `now` says of when the limit is lifted.
 #[must_use]
 pub fn said(message: &str, now: Timestamp) -> Option<Reset> {
+    let header = header(message);
     let message = message.to_lowercase();
     let after = |words: &&str| message.split_once(*words).map(|(_, rest)| rest);
     let moments = || MOMENTS.iter().filter_map(after);
@@ -55,8 +58,29 @@ pub fn said(message: &str, now: Timestamp) -> Option<Reset> {
     if let Some(at) = at {
         return Some(Reset::At { at });
     }
+    let named = |name: &str| header.split_once(name).map(|(_, rest)| rest);
     let mut spans = SPANS.iter().filter_map(after);
-    spans.find_map(span).map(|seconds| Reset::In { seconds })
+    let within = named("retry-after-ms:")
+        .and_then(rounded)
+        .or_else(|| spans.find_map(span))
+        .or_else(|| span(named("retry-after:")?));
+    within.map(|seconds| Reset::In { seconds })
+}
+
+/// A message with its names and values as headers have them, also where they are those of JSON.
+fn header(message: &str) -> String {
+    let message = message.to_lowercase().replace('_', "-");
+    message.replace(['"', '\'', '\\', ' '], "")
+}
+
+/// A number of milliseconds, rounded up to seconds.
+fn rounded(text: &str) -> Option<u64> {
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let millis: u64 = text[..digits].parse().ok()?;
+    let seconds = millis.div_ceil(1000);
+    (seconds <= LONGEST).then_some(seconds)
 }
 
 /// Seconds or milliseconds since 1970, or a moment of RFC 3339.
@@ -157,6 +181,12 @@ mod tests {
             ("Please retry in 34.074824224s.", Some(within(35))),
             ("429: retry after 120 s", Some(within(120))),
             ("Retry-After: 30", Some(within(30))),
+            // K09: 3 days and 4 hours, in the form in which providers say it.
+            ("retry-after-ms: 274579000", Some(within(274_579))),
+            ("{\"retry-after-ms\":\"274579001\"}", Some(within(274_580))),
+            ("retry_after_ms: 7200000", Some(within(7_200))),
+            ("{\"retry_after\": 7200}", Some(within(7_200))),
+            ("retry-after-ms: 99999999999999", None),
             ("try again in 1h30m", Some(within(5_400))),
             ("try again in 500ms", Some(within(1))),
             ("rate limited, try again in 20 requests", Some(within(20))),

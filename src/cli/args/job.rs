@@ -44,7 +44,7 @@ pub struct SubmitArgs {
     /// A JSON Schema that its answer must fit: given to the agent, checked here, and asked for once more
     #[arg(long, value_name = "FILE")]
     pub schema: Option<PathBuf>,
-    /// Its budget; default its agent's, then `RUN_LOOP_TIMEOUT`, then 3600
+    /// Its budget; default its agent's, then that of the run that it is a job of, which is `RUN_LOOP_TIMEOUT`, else 3600, where it is one of its own
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=604_800))]
     pub timeout: Option<u64>,
     /// Go on in the session of this delegated job, which is over, with the same agent; where that is gone, in a new one that is told what was reported

@@ -209,7 +209,26 @@ impl Registry {
         if let Some(schema) = &submission.schema {
             command.extend(["--schema".to_owned(), path(schema)]);
         }
+        command.extend(["--timeout".to_owned(), submission.budget.to_string()]);
+        if let Some(before) = &submission.continues {
+            command.extend(["--continue".to_owned(), before.job.to_string()]);
+        }
+        if let Some(run) = &state.run {
+            command.extend(["--worktree".to_owned(), run.source_root.clone()]);
+        }
         Ok(command)
+    }
+    /// Why nobody drives the run of a job that is not over.
+    pub(super) fn put_aside(&self, run: LoopId, job: JobId) -> Result<Failure, Failure> {
+        let next = ["run-loop", "resume", &run.to_string()].map(str::to_owned);
+        let failure = if let Some(why) = self.replayed(run)?.suspended {
+            let message = format!("job {job} waits for its run: {}", why.message);
+            Failure::new(why.code, message)
+        } else {
+            let message = format!("run {run} was interrupted, and job {job} with it");
+            Failure::new(Code::Interrupted, message)
+        };
+        Ok(failure.next(next))
     }
     fn replayed(&self, run: LoopId) -> Result<State, Failure> {
         let entries = Journal::load(self.state()?, run)?;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use crate::agent::redact::Secrets;
 use crate::agent::version::Versions;
 use crate::cli::args::Format;
 use crate::cli::args::job::SubmitArgs;
@@ -27,7 +28,7 @@ use crate::git::{Git, Repository, ReviewStore};
 use crate::process::guard::GuardProgram;
 use crate::runtime::messages::{Submitted, submission};
 use crate::runtime::{Rim, clock};
-use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock, StateFolder};
+use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock, StateFolder, home};
 
 /// The longest budget in seconds: a week.
 const LONGEST: u32 = 604_800;
@@ -52,6 +53,11 @@ pub(super) fn run(
     } = registry.place.clone();
     let cache = environment.cache_root()?;
     let mut spec = spec(args, &git, &repository, argv, environment, &stamp)?;
+    // What nobody of the run may show is in no record of it, as in what its jobs submit.
+    let secrets = Secrets::of(spec.agents(), environment.variables());
+    let prompt = secrets.taken_out(prompt);
+    let schema = schema.map(|schema| secrets.taken_out(schema.to_vec()));
+    let schema = schema.as_deref();
     // Whatever is wrong with the agent shows before anything is made.
     let asked = Submitted {
         choice: choice(args).unwrap_or_default(),
@@ -84,6 +90,7 @@ pub(super) fn run(
     }
     let store = ReviewStore::open(&git, &repository, &cache)?;
     let journal = Journal::create(&state_folder, run)?;
+    home::note_cache(&state_folder, run, &cache)?;
     let artifacts = Artifacts::open(&state_folder, run)?;
     for bytes in std::iter::once(&prompt[..])
         .chain(schema)

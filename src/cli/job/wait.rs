@@ -44,9 +44,7 @@ pub(super) fn run(
             if view.over {
                 break;
             }
-            let message = format!("run {} was interrupted, and job {job} with it", view.run);
-            let run = view.run.to_string();
-            return Err(Failure::new(Code::Interrupted, message).next(["run-loop", "resume", &run]));
+            return Err(desk.registry(environment)?.put_aside(view.run, job)?);
         }
         if Instant::now() >= until {
             let message = format!("job {job} is {} after {limit} s", view.status);

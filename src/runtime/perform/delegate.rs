@@ -9,7 +9,6 @@ use crate::agent::command::{self, Named};
 use crate::agent::dispatched::Dispatched;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile::{self, Wanted};
-use crate::agent::redact;
 use crate::contract::delegation::{self, sentence};
 use crate::contract::{self, structured};
 use crate::domain::agent::{Agent, AgentKind};
@@ -27,6 +26,7 @@ use crate::runtime::perform::job::continued;
 use crate::runtime::perform::{in_thread, remains_ended, run_of};
 use crate::runtime::remains;
 use crate::runtime::rim::Rim;
+use crate::runtime::taken_over::{self, Asked, Taken};
 use crate::store::mailbox::Card;
 
 /// Runs a dispatch. Whatever goes wrong on the way is one that was not started.
@@ -308,36 +308,23 @@ async fn take_over(rim: &Rim, state: &State, dispatch: &Dispatch) -> Result<Disp
         let message = format!("job {} cannot be taken over: {error}", dispatch.job);
         Failure::new(Code::StateUnwritable, message)
     };
-    let found = JobFolder::find(&rim.cache, run.loop_id, dispatch.folder).map_err(unreadable)?;
-    let agent = &record.submission.agent;
+    let before = record.used_before(dispatch);
+    let asked = Asked {
+        kind: &record.submission.agent.kind,
+        continues: continued(&dispatch.session, before.as_ref()),
+        wanted: Wanted::of(record.submission.schema.is_some()),
+    };
     let secrets = rim.secrets(state);
-    let let_go = match &found {
-        Some(folder) => redact::let_go(folder, &secrets).await,
-        None => Ok(None),
-    };
-    let mut unusable = None;
-    let taken = match (found, &agent.kind) {
-        (None, _) => Ok(None),
-        (Some(_), _) if !matches!(let_go, Ok(None)) => let_go.map(|why| {
-            unusable = why.map(str::to_owned);
-            None
-        }),
-        (Some(folder), AgentKind::Command(program)) => {
-            command::taken_over(program, &folder, &secrets).await
-        }
-        (Some(folder), AgentKind::Profile(program)) => {
-            let before = record.used_before(dispatch);
-            let continues = continued(&dispatch.session, before.as_ref());
-            let wanted = Wanted::of(record.submission.schema.is_some());
-            profile::taken_over(program, &folder, &secrets, continues, wanted).await
-        }
-        (Some(_), AgentKind::Checks | AgentKind::Human) => return Err(unfit(agent)),
-    };
-    let ended = match taken.map_err(unreadable) {
-        Ok(Some(taken)) => return Ok(taken),
-        Ok(None) => Ended::Interrupted,
+    let taken = taken_over::read(&rim.cache, run.loop_id, dispatch.folder, asked, &secrets).await;
+    let (ended, unusable) = match taken.map_err(unreadable) {
+        Ok(Taken {
+            dispatched: Some(dispatched),
+            withheld: None,
+            ..
+        }) => return Ok(dispatched),
+        Ok(taken) => (Ended::Interrupted, taken.withheld.map(str::to_owned)),
         // It was started, and may have written.
-        Err(failure) => Ended::unread(&failure),
+        Err(failure) => (Ended::unread(&failure), None),
     };
     // Its guard was killed, or what it wrote is damaged: nobody says that all of it is gone.
     let gone = remains::is_gone(&rim.cache, run.loop_id, dispatch.folder);

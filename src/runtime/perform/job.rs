@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::command;
 use crate::agent::dispatched::Dispatched;
 use crate::agent::job_folder::JobFolder;
-use crate::agent::profile::{self, Wanted};
-use crate::agent::{command, redact};
+use crate::agent::profile::Wanted;
 use crate::contract::delegation::{sentence, table};
 use crate::contract::prompt;
 use crate::domain::agent::{Agent, AgentKind, ProfileAgent};
@@ -27,15 +27,16 @@ use crate::runtime::clock;
 use crate::runtime::perform::{remains_ended, run_of};
 use crate::runtime::remains;
 use crate::runtime::rim::Rim;
+use crate::runtime::taken_over::{self, Asked, only_against, without_its_words};
 use crate::store::mailbox::Card;
 
 mod dispatch;
 mod examine;
-mod review;
+pub(in crate::runtime) mod review;
 mod seen;
 mod work;
 
-pub(super) use dispatch::continued;
+pub(in crate::runtime) use dispatch::continued;
 use review::ReviewTask;
 use work::WorkTask;
 
@@ -259,41 +260,34 @@ impl Assignment<'_> {
     }
 
     async fn hand_over_again(&self) -> io::Result<Option<Answer>> {
-        let (cache, run) = (&self.rim.cache, self.run.loop_id);
-        let Some(folder) = JobFolder::find(cache, run, self.job.id)? else {
-            return Ok(None);
-        };
         let secrets = self.rim.secrets(self.state);
-        if let Some(why) = redact::let_go(&folder, &secrets).await? {
+        let before = self.state.used_before(self.job);
+        let asked = Asked {
+            kind: &self.agent.kind,
+            continues: continued(&self.job.session, before.as_ref()),
+            wanted: Wanted::All,
+        };
+        let (cache, run) = (&self.rim.cache, self.run.loop_id);
+        let taken = taken_over::read(cache, run, self.job.id, asked, &secrets).await?;
+        let answer = match taken.dispatched {
+            Some(dispatched) => Some(self.read(dispatched)),
+            None => self.against(taken.unseen),
+        };
+        if let Some(why) = taken.withheld {
+            let answer = answer.unwrap_or_else(|| Answer::without_report(Ended::Interrupted));
             return Ok(Some(Answer {
-                reading: Reading::Invalid {
-                    problems: vec![why.to_owned()],
-                    claimed: None,
-                    claims: Vec::new(),
-                    open: Vec::new(),
-                },
+                reading: without_its_words(answer.reading, why),
+                spent: answer.spent,
+                lasted: answer.lasted,
                 ..Answer::without_report(Ended::Interrupted)
             }));
         }
-        let dispatched = match &self.agent.kind {
-            AgentKind::Command(program) => command::taken_over(program, &folder, &secrets).await?,
-            AgentKind::Profile(program) => {
-                let before = self.state.used_before(self.job);
-                let continues = continued(&self.job.session, before.as_ref());
-                profile::taken_over(program, &folder, &secrets, continues, Wanted::All).await?
-            }
-            AgentKind::Checks | AgentKind::Human => None,
-        };
-        let Some(dispatched) = dispatched else {
-            return Ok(None);
-        };
         // Kept before the job was started; what is not there any more is not told.
-        let prompt = folder.prompt_hash().and_then(|sha256| {
-            let bytes = self.rim.artifacts.get(&sha256).ok()?;
+        let prompt = taken.folder.and_then(|folder| {
+            let bytes = self.rim.artifacts.get(&folder.prompt_hash()?).ok()?;
             self.rim.artifacts.put(&bytes).ok()
         });
-        let answer = self.read(dispatched);
-        Ok(Some(Answer { prompt, ..answer }))
+        Ok(answer.map(|answer| Answer { prompt, ..answer }))
     }
 
     /// Waits until no command of a dead engine's `checks` runs any more.
@@ -347,10 +341,30 @@ impl Assignment<'_> {
             },
         ))?;
         let dispatched = self.dispatch(&folder, prompt.as_bytes(), stop).await?;
-        let answer = self.read(dispatched);
+        let mut answer = self.read(dispatched);
+        if answer.ended == Ended::Lost
+            && let AgentKind::Command(program) = &self.agent.kind
+        {
+            let secrets = self.rim.secrets(self.state);
+            let unseen = command::unseen(program, &folder).map(|bytes| secrets.taken_out(bytes));
+            if let Some(against) = self.against(unseen) {
+                answer.reading = against.reading;
+            }
+        }
         Ok(Answer {
             prompt: Some(stored),
             ..answer
+        })
+    }
+
+    /// What a reviewer said whose end nobody saw, where that is against the change.
+    fn against(&self, unseen: Option<Vec<u8>>) -> Option<Answer> {
+        let Task::Review(task) = &self.task else {
+            return None;
+        };
+        Some(Answer {
+            reading: only_against(task.read(self.agent, &unseen?))?,
+            ..Answer::without_report(Ended::Interrupted)
         })
     }
 

@@ -4,13 +4,16 @@ use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::run_spec::PlanSource;
 use crate::engine::State;
-use crate::runtime::rim::Rim;
+use crate::store::Artifacts;
 
 /// The text of the plan that the run works by: what the planner wrote last, else the file's.
 ///
 /// # Errors
 /// When the planner's report is not in the artifacts any more: nobody is asked by half a plan.
-pub(in crate::runtime) fn text(rim: &Rim, state: &State) -> Result<Option<String>, Failure> {
+pub(in crate::runtime) fn text(
+    artifacts: &Artifacts,
+    state: &State,
+) -> Result<Option<String>, Failure> {
     if let Some(job) = state.plan {
         let outcome = state
             .jobs
@@ -23,7 +26,7 @@ pub(in crate::runtime) fn text(rim: &Rim, state: &State) -> Result<Option<String
                 format!("the plan of job {job} was not kept"),
             )
         })?;
-        let bytes = rim.artifacts.get(&stored.sha256)?;
+        let bytes = artifacts.get(&stored.sha256)?;
         return Ok(Some(String::from_utf8_lossy(&bytes).into_owned()));
     }
     Ok(match state.run.as_ref().map(|run| &run.plan) {

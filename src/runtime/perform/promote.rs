@@ -78,7 +78,7 @@ fn approved(rim: &Rim, state: &State, round: RoundNumber) -> Result<ApprovedRoun
         .iter()
         .filter_map(|closed| Some((closed.number, closed.plan?)));
     let spec = run_of(state)?.clone();
-    let plan = plan::text(rim, state)?.map(|text| {
+    let plan = plan::text(&rim.artifacts, state)?.map(|text| {
         let sha256 = Digest::of(text.as_bytes());
         (text, sha256)
     });

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use crate::domain::effect::{Done, Outcome};
+use crate::domain::failure::Failure;
 use crate::domain::work::before;
 use crate::engine::State;
-use crate::runtime::perform::{in_thread, remains_ended, run_of};
+use crate::runtime::perform::{in_thread, run_of};
+use crate::runtime::remains;
 use crate::runtime::rim::Rim;
 
 /// What cannot be removed is named; the run's end does not depend on it.
 pub(super) async fn perform(rim: Arc<Rim>, state: Arc<State>) -> Outcome {
-    if let Err(failure) = remains_ended(&rim, &state).await {
+    if let Err(failure) = nobody_left(&rim, &state).await {
         // The record of who they are lies there, and trees that they can reach are nobody else's.
         let left = vec![failure.message];
         return Outcome::Released { left };
@@ -28,6 +30,12 @@ pub(super) async fn perform(rim: Arc<Rim>, state: Arc<State>) -> Outcome {
             Done::Err(failure) => vec![failure.message],
         },
     }
+}
+
+/// Makes sure that nobody of the run lives, its guards included: one that was told to kill everything may
+/// still be at it, or be stopped by its own job.
+async fn nobody_left(rim: &Rim, state: &State) -> Result<(), Failure> {
+    remains::given_up(&rim.cache, run_of(state)?.loop_id).await
 }
 
 /// How the names begin of what the step under way is compared with, where the run is only put aside: the

@@ -102,7 +102,7 @@ impl Assignment<'_> {
 }
 
 /// The session that a job continues, with what was used in it before.
-pub(in crate::runtime::perform) fn continued<'a>(
+pub(in crate::runtime) fn continued<'a>(
     session: &'a SessionUse,
     before: Option<&'a Spent>,
 ) -> Option<Continued<'a>> {

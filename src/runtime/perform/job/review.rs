@@ -20,8 +20,9 @@ use crate::domain::slot::Slot;
 use crate::engine::{Review, State};
 use crate::git::object;
 use crate::runtime::perform::job::lacking;
-use crate::runtime::perform::plan;
+use crate::runtime::perform::{plan, run_of};
 use crate::runtime::rim::Rim;
+use crate::store::Artifacts;
 
 /// Bytes of a file whose lines are looked at; what is larger is not resolved.
 const TEXT_CAP: u64 = 16 << 20;
@@ -53,7 +54,7 @@ impl<'a> ReviewTask<'a> {
             job,
             review: state.review().ok_or_else(|| lacking(job, "review"))?,
             slot: slot.ok_or_else(|| lacking(job, "slot"))?,
-            plan: plan::text(rim, state)?,
+            plan: plan::text(&rim.artifacts, state)?,
         })
     }
     /// The round's evidence folder.
@@ -106,20 +107,8 @@ impl<'a> ReviewTask<'a> {
             let found = known.entry(path.clone());
             found.or_insert_with(|| self.text_at(path)).clone()
         };
-        let expect = Expect {
-            contract: agent.contract,
-            nonce: &self.job.nonce,
-            tree: &self.review.pin.identity.tree,
-            evidence: &self.review.evidence,
-            fail_on: self.run.review.fail_on,
-            items: &self
-                .plan
-                .as_deref()
-                .map(acceptance::items)
-                .unwrap_or_default(),
-            text_at: &text_at,
-        };
-        review::read(report, &expect)
+        let asked = (self.run, self.review, self.job);
+        read(asked, agent, self.plan.as_deref(), report, &text_at)
     }
 
     /// The text file at a path of the snapshot; `None` where there is none, or it is not known.
@@ -138,4 +127,39 @@ impl<'a> ReviewTask<'a> {
             lines: u32::try_from(text.lines().count()).ok()?,
         })
     }
+}
+
+/// What a report says that nobody can hold against its snapshot any more: none of its places is believed to
+/// be one of the snapshot's.
+pub(in crate::runtime) fn read_apart(
+    artifacts: &Artifacts,
+    state: &State,
+    job: &Job,
+    agent: &Agent,
+    report: &[u8],
+) -> Result<Reading, Failure> {
+    let run = run_of(state)?;
+    let review = state.review().ok_or_else(|| lacking(job, "review"))?;
+    let plan = plan::text(artifacts, state)?;
+    let asked = (run, review, job);
+    Ok(read(asked, agent, plan.as_deref(), report, &|_| None))
+}
+
+fn read(
+    (run, review, job): (&RunSpec, &Review, &Job),
+    agent: &Agent,
+    plan: Option<&str>,
+    report: &[u8],
+    text_at: &dyn Fn(&RepoPath) -> Option<TextFile>,
+) -> Reading {
+    let expect = Expect {
+        contract: agent.contract,
+        nonce: &job.nonce,
+        tree: &review.pin.identity.tree,
+        evidence: &review.evidence,
+        fail_on: run.review.fail_on,
+        items: &plan.map(acceptance::items).unwrap_or_default(),
+        text_at,
+    };
+    review::read(report, &expect)
 }

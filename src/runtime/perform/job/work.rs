@@ -72,7 +72,7 @@ impl<'a> WorkTask<'a> {
                 own.to_string_lossy().into_owned()
             }
         };
-        let plan = plan::text(self.rim, self.state)?;
+        let plan = plan::text(&self.rim.artifacts, self.state)?;
         let earlier = self.earlier()?;
         prompt::work(&WorkPrompt {
             run: self.run,

@@ -1,0 +1,46 @@
+//! Which run a command without an id is about, and where one is taken up.
+
+use crate::resume::{hanging_once, killed, run_id};
+use crate::support::agents::{Point, ScriptedAgent};
+use crate::support::bench::{Bench, Ran};
+
+/// K16: a run is taken up on the branch that it is about, and on no other; nothing is asked before.
+#[test]
+fn k16_another_branch_is_refused() {
+    let (bench, point) = hanging_once();
+    killed(&bench, &point);
+    let repo = &bench.repo;
+    repo.git(&["switch", "-q", "-c", "unrelated", "main"]);
+    let refused = bench.run(&["resume"]);
+    refused.ends(3).with("RL0133").says("is on unrelated");
+    let next = refused.next();
+    assert_eq!(next[3..], ["switch", "feature"]);
+    let next: Vec<&str> = next[3..].iter().map(String::as_str).collect();
+    repo.git(&next);
+    bench.run(&["resume"]).ends(0);
+    bench.gate().ends(0);
+}
+
+/// Issue 4.8: `cancel` that is repeated is a no-op, also where another run could be ended.
+#[test]
+fn a_repeated_cancel_ends_no_other_run() {
+    let bench = Bench::new();
+    let point = Point::new(&bench.repo.beside("agents"), "ready");
+    let hangs = ScriptedAgent::hangs_at(&point);
+    let turns = [hangs.clone(), hangs, ScriptedAgent::passing()];
+    let agent = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
+    let bench = bench.reviewer("ann", &agent).ready();
+    killed(&bench, &point);
+    let older = run_id(&bench).to_string();
+    killed(&bench, &point);
+    let newer = run_id(&bench).to_string();
+    assert_ne!(older, newer);
+    for _ in 0..2 {
+        bench.run(&["cancel"]).ends(0).says(&newer);
+    }
+    // Nor one of another working tree.
+    let elsewhere = bench.repo.linked("elsewhere", "elsewhere", "main");
+    let ran = bench.command(&["cancel"]).current_dir(&elsewhere).output();
+    assert_ne!(Ran::of(&ran.unwrap()).code, Some(0));
+    bench.run(&["resume", &older]).ends(0);
+}
