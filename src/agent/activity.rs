@@ -34,6 +34,11 @@ pub fn last(
             last = Some(told);
         }
     }
+    // A line that is not ended yet may go on: what a key begins with is looked for at its end.
+    let is_ended = output.last() == Some(&b'\n');
+    if !is_ended && said.ends_with('\n') {
+        said.pop();
+    }
     // Before it is cut into lines, and those are cut: half a key is found by nobody.
     let told = last_line(&shown(&said, lacks_its_beginning)).or(last)?;
     Some(told.chars().take(LONGEST).collect())

@@ -21,7 +21,7 @@ use crate::config::{Sources, load, panel, profiles, rules};
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
 use crate::domain::exit::Exit;
-use crate::domain::failure::Failure;
+use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::profile::Stream;
 use crate::git::object;
 use crate::init::{Project, Who, text};
@@ -205,13 +205,16 @@ fn agreed(args: &InitArgs) -> Result<(), Failure> {
 fn tell(root: &Path, text: &str, project: &Project, format: Format) {
     let path = root.join(FILE_NAME).display().to_string();
     let sha256 = Digest::of(text.as_bytes());
+    // Wherever it is pasted.
+    let add = ["git", "-C", &root.display().to_string(), "add", FILE_NAME].map(str::to_owned);
+    let add = NextCommand(add.to_vec());
     match format {
         Format::Human => {
             output::note(&format!(
                 "wrote {path} and trusts it as it is (sha256 {sha256}); commit it on the branch \
                  that you merge into, where it counts"
             ));
-            output::progress(&format!("next: git add {FILE_NAME}"));
+            output::progress(&format!("next: {add}"));
         }
         Format::Json | Format::Ndjson => {
             let checks: Vec<&str> = project
@@ -224,7 +227,7 @@ fn tell(root: &Path, text: &str, project: &Project, format: Format) {
                 "path": path,
                 "sha256": sha256,
                 "checks": checks,
-                "next": ["git", "add", FILE_NAME],
+                "next": add,
             });
             output::data(&format!("{document}\n"));
         }

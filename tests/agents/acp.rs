@@ -369,3 +369,22 @@ fn what_copilot_says_itself_is_no_part_of_its_answer() {
         assert_eq!(said(&[claim, " So."]), Some(format!("{claim} So.")));
     }
 }
+
+/// What a program has not ended yet is no line: whoever hides what a key begins with must see that it may go
+/// on.
+#[test]
+fn a_line_that_is_not_ended_is_shown_as_one_that_goes_on() {
+    for (output, wanted) in [
+        ("one\nred tok-9f", "one\nred tok-9f"),
+        ("one\nred tok-9f\n", "one\nred tok-9f\n"),
+    ] {
+        for stream in [Stream::Text, Stream::Aider] {
+            let shown = |text: &str, _| {
+                assert_eq!(text, wanted);
+                text.to_owned()
+            };
+            let last = activity::last(stream, output.as_bytes(), false, shown);
+            assert_eq!(last.as_deref(), Some("red tok-9f"));
+        }
+    }
+}

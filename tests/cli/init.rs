@@ -65,7 +65,10 @@ fn what_it_writes_is_trusted_and_reviews_run_by_it_once_it_is_committed() {
     let ended = machine.run(&["init", "--yes"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(
-        ended.stderr.contains("next: git add run-loop.yaml"),
+        ended.stderr.contains(&format!(
+            "next: git -C {} add run-loop.yaml",
+            machine.repo.root().display()
+        )),
         "{ended:?}"
     );
     assert_eq!(written(&machine).unwrap(), shown);
@@ -117,7 +120,7 @@ fn a_fresh_repository_without_a_commit_gets_one_too() {
     let document: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(
         document["next"],
-        serde_json::json!(["git", "add", "run-loop.yaml"])
+        serde_json::json!(["git", "-C", machine.repo.root(), "add", "run-loop.yaml"])
     );
     assert_eq!(document["checks"], serde_json::json!([]));
     assert!(written(&machine).is_some());

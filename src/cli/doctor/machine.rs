@@ -182,7 +182,7 @@ pub(super) fn confinement(environment: &Environment, told: &mut Told) {
         None => Finding::warning(
             "confinement",
             "the kernel has no Landlock of version 3 or newer: agents that are to be confined are not",
-            ["cat", "/sys/kernel/security/lsm"],
+            ["uname", "-r"],
         ),
     });
     told.add(match user_namespaces(environment) {
