@@ -29,7 +29,8 @@ fn an_agent_that_says_it_is_done_and_fails_did_not_complete() {
         let ran = submit(&bench, &["--timeout", "3"]);
         ran.ends(code)
             .with(reason)
-            .says(&format!("{word} (its agent said completed: all)"));
+            .says(word)
+            .says("(its agent said completed: all)");
         bench.run(&["job", "list"]).ends(0).says(word);
     }
 }
