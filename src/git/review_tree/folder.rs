@@ -9,6 +9,8 @@ use rustix::fs::{AtFlags, Dev, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use crate::git::listing::Listing;
+
 /// Which folder it is, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -189,21 +191,20 @@ impl Folder {
     }
     /// The names in it.
     pub(crate) fn names(&self) -> io::Result<Vec<CString>> {
-        let entries = self.entries()?;
-        Ok(entries.into_iter().map(|(name, _)| name).collect())
-    }
-    /// The names in it, each with what lay there when the folder was read, where the file system
-    /// tells.
-    pub(crate) fn entries(&self) -> io::Result<Vec<(CString, FileType)>> {
-        let mut entries = Vec::new();
+        let mut names = Vec::new();
         for entry in Dir::read_from(&self.fd)? {
             let entry = entry?;
             let name = entry.file_name();
             if name != c"." && name != c".." {
-                entries.push((name.to_owned(), entry.file_type()));
+                names.push(name.to_owned());
             }
         }
-        Ok(entries)
+        Ok(names)
+    }
+    /// Reads the names in it, each with what lay there when the folder was read, where the file
+    /// system tells.
+    pub(crate) fn list(&self, listing: &mut Listing) -> io::Result<()> {
+        listing.read(&self.fd)
     }
     /// Moves what lies at a name, a link itself included, to a name where nothing lies.
     pub(crate) fn rename(&self, name: &CStr, to: &Self, new: &CStr) -> io::Result<()> {

@@ -2,18 +2,19 @@
 
 use std::ffi::{CStr, CString};
 use std::io;
-use std::num::NonZero;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
 
 use rustix::fs::{FileType, OFlags, Stat};
 
+use super::Error;
 use super::content::{Content, Id, Kind, Node, ROOT};
 use super::folder::{Folder, is_folder};
 use super::stamp::{Known, Stamp, is_as_checked_out};
 use super::sum::SumKey;
-use super::{Error, locked};
+use crate::git::crew;
+use crate::git::listing::Listing;
 use crate::git::object_id::ObjectId;
 use crate::git::repository::ObjectFormat;
 
@@ -27,7 +28,7 @@ pub(super) enum Odd {
 }
 
 /// Something that lies where an entry belongs.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Found<'a> {
     /// The entry's number.
     pub(super) entry: usize,
@@ -40,6 +41,8 @@ pub(super) struct Found<'a> {
     pub(super) stat: &'a Stat,
     /// A file that could be opened, at its beginning.
     file: Option<&'a OwnedFd>,
+    /// Room for a piece of it.
+    buffer: &'a mut Vec<u8>,
 }
 
 impl Found<'_> {
@@ -51,7 +54,7 @@ impl Found<'_> {
         Ok(is_as_checked_out(self.stat, self.kind))
     }
     /// Whether it is what is known, by its stamp and its bytes.
-    pub(super) fn holds(&self, known: &Known, key: SumKey) -> Result<bool, Error> {
+    pub(super) fn holds(&mut self, known: &Known, key: SumKey) -> Result<bool, Error> {
         match known.sum {
             // Of an empty folder there is nothing to know.
             None => Ok(self.kind == Kind::Submodule),
@@ -65,7 +68,7 @@ impl Found<'_> {
     }
     /// Takes it down, if its bytes are those that an object id stands for.
     pub(super) fn take(
-        &self,
+        &mut self,
         format: ObjectFormat,
         id: &Id,
         key: SumKey,
@@ -84,7 +87,7 @@ impl Found<'_> {
         Ok((blob.finish() == *id).then_some(Known { stamp, sum }))
     }
     /// Shows all its bytes, those of where a link leads.
-    fn read(&self, mut show: impl FnMut(&[u8])) -> Result<(), Error> {
+    fn read(&mut self, mut show: impl FnMut(&[u8])) -> Result<(), Error> {
         let (folder, name) = (self.folder, self.name);
         if self.kind == Kind::Link {
             show(&folder.read_link(name)?);
@@ -98,18 +101,17 @@ impl Found<'_> {
             &opened
         };
         let mut left = usize::try_from(self.stat.st_size).unwrap_or(usize::MAX);
-        let mut buffer = Vec::with_capacity(PIECE);
         loop {
-            let spare = rustix::buffer::spare_capacity(&mut buffer);
+            self.buffer.clear();
+            let spare = rustix::buffer::spare_capacity(self.buffer);
             let length = rustix::io::read(file, spare).map_err(io::Error::from)?;
-            show(&buffer);
+            show(self.buffer);
             left = left.saturating_sub(length);
             // A file that gives less than it is asked for has come to its end, where its length says
             // so too.
             if length == 0 || (left == 0 && length < PIECE) {
                 return Ok(());
             }
-            buffer.clear();
         }
     }
 }
@@ -129,9 +131,6 @@ pub(super) struct Seen<T> {
     pub(super) removed: bool,
 }
 
-/// Threads at most: more only wait for the file system.
-const THREADS: usize = 8;
-
 /// Goes through a tree and deals with everything that no entry explains: files, links, pipes,
 /// folders, other names of files elsewhere. What lies in an entry's place is shown to `fits`, which
 /// says what it knows of it, or `None` when it must not be there as it is.
@@ -141,38 +140,24 @@ pub(super) fn walk<T: Send>(
     content: &Content,
     tree: Folder,
     odd: Odd,
-    fits: impl Fn(&Found<'_>) -> Result<Option<T>, Error> + Sync,
+    fits: impl Fn(&mut Found<'_>) -> Result<Option<T>, Error> + Sync,
 ) -> Result<Seen<T>, Error> {
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     let walk = Walk {
         content,
         odd,
         fits,
-        open: Mutex::new(Open {
-            folders: vec![Task::Root(tree)],
-            at_work: 0,
-            is_over: false,
-        }),
-        more: Condvar::new(),
         removed: AtomicBool::new(false),
     };
     let mut said: Vec<Option<T>> = Vec::new();
     said.resize_with(content.entries().len(), || None);
-    let found = std::thread::scope(|scope| {
-        let workers: Vec<_> = (1..threads.min(THREADS))
-            .map(|_| scope.spawn(|| walk.work()))
-            .collect();
-        let mut found = vec![walk.work()];
-        for worker in workers {
-            let broken = |_| Err(Error::Doubt("the look into its files broke off".to_owned()));
-            found.push(worker.join().unwrap_or_else(broken));
-        }
-        found
-    });
-    for found in found {
-        for (entry, what) in found? {
-            said[entry] = Some(what);
-        }
+    let done = crew::each(
+        Task::Root(tree),
+        Work::default,
+        |task, work, more| walk.folder(task, work, more),
+        || Error::Doubt("the look into its files broke off".to_owned()),
+    )?;
+    for (entry, what) in done.into_iter().flat_map(|work| work.found) {
+        said[entry] = Some(what);
     }
     Ok(Seen {
         said,
@@ -190,117 +175,60 @@ enum Task {
     },
 }
 
-/// What is still to be done.
-struct Open {
-    folders: Vec<Task>,
-    /// Threads that may find more.
-    at_work: usize,
-    /// One of them failed: the others need not go on.
-    is_over: bool,
+/// What one thread found, and what it uses again for each folder.
+struct Work<T> {
+    found: Vec<(usize, T)>,
+    listing: Listing,
+    buffer: Vec<u8>,
+}
+
+impl<T> Default for Work<T> {
+    fn default() -> Self {
+        Self {
+            found: Vec::new(),
+            listing: Listing::default(),
+            buffer: Vec::with_capacity(PIECE),
+        }
+    }
 }
 
 struct Walk<'a, F> {
     content: &'a Content,
     odd: Odd,
     fits: F,
-    open: Mutex<Open>,
-    more: Condvar,
     removed: AtomicBool,
 }
 
 impl<F> Walk<'_, F> {
-    /// The next folder; `None` when nobody can find another one.
-    fn next(&self) -> Option<Task> {
-        let mut open = locked(&self.open);
-        loop {
-            if open.is_over {
-                return None;
-            }
-            // The last one that was found: so few folders are open at once.
-            if let Some(task) = open.folders.pop() {
-                open.at_work += 1;
-                return Some(task);
-            }
-            if open.at_work == 0 {
-                return None;
-            }
-            open = self
-                .more
-                .wait(open)
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
-        }
-    }
-
-    fn done(&self, found: Option<Vec<Task>>) {
-        let mut open = locked(&self.open);
-        open.at_work -= 1;
-        match found {
-            Some(found) => open.folders.extend(found),
-            None => open.is_over = true,
-        }
-        drop(open);
-        self.more.notify_all();
-    }
-}
-
-/// Says that a thread gave up, should it panic: the others would wait for it for ever.
-struct AtWork<'a, 'b, F>(Option<&'a Walk<'b, F>>);
-
-impl<F> Drop for AtWork<'_, '_, F> {
-    fn drop(&mut self) {
-        if let Some(walk) = self.0 {
-            walk.done(None);
-        }
-    }
-}
-
-impl<F> Walk<'_, F> {
-    fn work<T>(&self) -> Result<Vec<(usize, T)>, Error>
+    fn folder<T>(&self, task: Task, work: &mut Work<T>, more: &mut Vec<Task>) -> Result<(), Error>
     where
-        F: Fn(&Found<'_>) -> Result<Option<T>, Error>,
+        F: Fn(&mut Found<'_>) -> Result<Option<T>, Error>,
     {
-        let mut found = Vec::new();
-        while let Some(task) = self.next() {
-            let mut at_work = AtWork(Some(self));
-            let (folder, number) = match task {
-                Task::Root(folder) => (Arc::new(folder), ROOT),
-                Task::Below {
-                    parent,
-                    name,
-                    number,
-                } => (Arc::new(parent.open_in(&name)?), number),
-            };
-            let more = self.folder(&folder, number, &mut found)?;
-            at_work.0 = None;
-            self.done(Some(more));
-        }
-        Ok(found)
-    }
-
-    fn folder<T>(
-        &self,
-        folder: &Arc<Folder>,
-        number: usize,
-        found: &mut Vec<(usize, T)>,
-    ) -> Result<Vec<Task>, Error>
-    where
-        F: Fn(&Found<'_>) -> Result<Option<T>, Error>,
-    {
-        let mut more = Vec::new();
-        for (name, kind) in folder.entries()? {
+        let (folder, number) = match task {
+            Task::Root(folder) => (Arc::new(folder), ROOT),
+            Task::Below {
+                parent,
+                name,
+                number,
+            } => (Arc::new(parent.open_in(&name)?), number),
+        };
+        // The names are read before anything is taken away.
+        let mut listing = std::mem::take(&mut work.listing);
+        folder.list(&mut listing)?;
+        for (name, kind) in listing.iter() {
             let doubt = |what| Error::doubt(&self.content.shown(number, name.to_bytes()), what);
             let node = self.content.find(number, name.to_bytes());
             // To ask an open file costs a tenth of asking by name. One that cannot be opened is shown
             // as it lies there.
             let is_wanted = matches!(node, Some(Node::Entry(_)));
             let file = if is_wanted && kind == FileType::RegularFile {
-                folder.open_file(&name, TO_READ).ok()
+                folder.open_file(name, TO_READ).ok()
             } else {
                 None
             };
             let stat = match &file {
                 Some(file) => Some(rustix::fs::fstat(file).map_err(io::Error::from)?),
-                None => folder.stat(&name)?,
+                None => folder.stat(name)?,
             };
             let stat = stat.ok_or_else(|| doubt("vanished"))?;
             if !folder.shares_device(&stat) {
@@ -308,37 +236,38 @@ impl<F> Walk<'_, F> {
             }
             let what = match node {
                 Some(Node::Folder(number)) if is_folder(&stat) => {
-                    let parent = Arc::clone(folder);
                     more.push(Task::Below {
-                        parent,
-                        name,
+                        parent: Arc::clone(&folder),
+                        name: name.to_owned(),
                         number,
                     });
                     continue;
                 }
                 Some(Node::Entry(entry)) => {
                     let kind = self.content.entries()[entry].kind;
-                    let what = (self.fits)(&Found {
+                    let what = (self.fits)(&mut Found {
                         entry,
                         kind,
-                        folder,
-                        name: &name,
+                        folder: &folder,
+                        name,
                         stat: &stat,
                         file: file.as_ref(),
+                        buffer: &mut work.buffer,
                     })?;
                     what.map(|what| (entry, what))
                 }
                 Some(Node::Folder(_)) | None => None,
             };
             match (what, self.odd) {
-                (Some(what), _) => found.push(what),
+                (Some(what), _) => work.found.push(what),
                 (None, Odd::Refused) => return Err(doubt("must not be there as it is")),
                 (None, Odd::Removed) => {
-                    super::nothing_left(&folder.remove(&name))?;
+                    super::nothing_left(&folder.remove(name))?;
                     self.removed.store(true, Ordering::Relaxed);
                 }
             }
         }
-        Ok(more)
+        work.listing = listing;
+        Ok(())
     }
 }
