@@ -10,6 +10,8 @@
 
 mod support;
 
+#[path = "hazards/both_ways.rs"]
+mod both_ways;
 #[path = "hazards/clock.rs"]
 mod clock;
 #[path = "hazards/collected.rs"]

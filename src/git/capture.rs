@@ -1,5 +1,9 @@
 //! One capture of a working tree as a tree in the review store, by a copied index and `git add -A`:
-//! the reference that everything faster is compared with.
+//! the reference that everything faster is compared with, and the way of all that `quick` leaves to it.
+
+mod folders;
+mod look;
+mod quick;
 
 use std::io::ErrorKind;
 
@@ -45,11 +49,26 @@ pub(crate) struct Source<'a> {
     pub(crate) config: &'a GitConfig,
     /// Filters that may run.
     pub(crate) allow_filters: &'a [String],
+    /// The tree of HEAD.
+    pub(crate) head_tree: &'a Oid,
+    /// No other try follows: the reference decides.
+    pub(crate) is_last: bool,
 }
 
 impl Source<'_> {
     /// Captures once. A second try needs a new call: nothing of a failed one is used again.
     pub(crate) fn capture(&self) -> Result<Capture, Meaning> {
+        if !self.is_last
+            && !self.git.captures_alone()
+            && let Some(capture) = quick::capture(self)?
+        {
+            return Ok(capture);
+        }
+        self.by_git()
+    }
+
+    /// The reference.
+    fn by_git(&self) -> Result<Capture, Meaning> {
         let root = &self.repo.source_root;
         let temporary = self.store.temporary();
         let format = self.repo.object_format;

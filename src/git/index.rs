@@ -10,17 +10,21 @@
 //! that is younger; and a file that only its attributes convert in another way than before. What is
 //! approved is what the user would commit.
 
-mod cache_tree;
-mod file;
+pub(crate) mod cache_tree;
+pub(crate) mod file;
+pub(crate) mod recorded;
 
 use std::collections::HashMap;
 use std::fs::FileTimes;
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::domain::oid::Oid;
 use crate::git::error::{Error, path_of};
 use crate::git::index::file::IndexFile;
+use crate::git::index::recorded::Written;
 use crate::git::object_id::{RawId, raw};
 use crate::git::program::{Git, finish};
 use crate::git::repository::ObjectFormat;
@@ -71,6 +75,34 @@ pub(crate) enum Checkout {
     Sparse,
 }
 
+/// The user's index, as it was at one moment.
+#[derive(Debug)]
+pub(crate) struct UserIndex {
+    pub(crate) bytes: Vec<u8>,
+    modified: SystemTime,
+    /// When git wrote it.
+    pub(crate) written: Written,
+}
+
+impl UserIndex {
+    /// Reads the index of `git_dir`; `None` where there is none.
+    pub(crate) fn read(git_dir: &Path) -> io::Result<Option<Self>> {
+        let mut index = match fs_err::File::open(git_dir.join("index")) {
+            Ok(index) => index,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let meta = index.metadata()?;
+        let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0));
+        index.read_to_end(&mut bytes)?;
+        Ok(Some(Self {
+            bytes,
+            modified: meta.modified()?,
+            written: Written::new(meta.mtime()),
+        }))
+    }
+}
+
 /// A temporary index beside one working tree.
 #[derive(Debug)]
 pub(crate) struct TemporaryIndex {
@@ -85,24 +117,23 @@ impl TemporaryIndex {
         temporary: &Path,
         format: Option<ObjectFormat>,
     ) -> io::Result<(Self, Seed)> {
-        let copy = Self::empty(temporary)?;
-        let seed = match fs_err::File::open(git_dir.join("index")) {
-            Ok(mut index) => {
-                let modified = index.metadata()?.modified()?;
-                let mut bytes = Vec::new();
-                index.read_to_end(&mut bytes)?;
-                let file = format.and_then(|format| IndexFile::parse(&bytes, format));
-                let plain = file.as_ref().map(IndexFile::plain);
-                let mut target = fs_err::File::create_new(copy.path())?;
-                target.write_all(plain.as_ref().unwrap_or(&bytes))?;
-                let times = FileTimes::new().set_modified(modified);
-                target.file().set_times(times)?;
-                Seed::Index(file.map(|file| file.listing()))
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Seed::Nothing,
-            Err(error) => return Err(error),
+        let Some(index) = UserIndex::read(git_dir)? else {
+            return Ok((Self::empty(temporary)?, Seed::Nothing));
         };
-        Ok((copy, seed))
+        let file = format.and_then(|format| IndexFile::parse(&index.bytes, format));
+        let plain = file.as_ref().map(IndexFile::plain);
+        let copy = Self::of(plain.as_ref().unwrap_or(&index.bytes), &index, temporary)?;
+        Ok((copy, Seed::Index(file.map(|file| file.listing()))))
+    }
+
+    /// One of these bytes, which is as old as the user's.
+    pub(crate) fn of(bytes: &[u8], index: &UserIndex, temporary: &Path) -> io::Result<Self> {
+        let copy = Self::empty(temporary)?;
+        let mut target = fs_err::File::create_new(copy.path())?;
+        target.write_all(bytes)?;
+        let times = FileTimes::new().set_modified(index.modified);
+        target.file().set_times(times)?;
+        Ok(copy)
     }
 
     /// One without an entry.
@@ -198,7 +229,7 @@ pub(crate) fn remarkable(listing: &[u8]) -> Result<Vec<Entry>, Error> {
 /// The tree of all entries that an index has, computed from them; `None` where no tree can be made.
 pub(crate) fn tree_of(command: &Command, format: ObjectFormat) -> Result<Option<RawId>, Error> {
     let listing = listing(command)?;
-    let mut ids = TreeIds::new(format, |_, _, _| {});
+    let mut ids = TreeIds::new(format, |_| {});
     for line in listing.split(|byte| *byte == 0).filter(|l| !l.is_empty()) {
         let entry = parse(line).ok_or_else(|| Error::answer("git ls-files", line))?;
         if entry.stage != 0 {

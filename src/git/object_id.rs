@@ -60,6 +60,17 @@ pub(crate) fn raw(oid: &Oid) -> RawId {
     parse(oid.as_str().as_bytes()).unwrap_or_default()
 }
 
+/// The hexadecimal digits of an id's bytes.
+pub(crate) fn digits(id: &[u8]) -> String {
+    let mut digits = String::with_capacity(2 * id.len());
+    for byte in id {
+        for digit in [byte >> 4, byte & 15] {
+            digits.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
+        }
+    }
+    digits
+}
+
 /// The bytes of hexadecimal digits; `None` where they are no full id.
 pub(crate) fn parse(digits: &[u8]) -> Option<RawId> {
     let digit = |byte: u8| match byte {

@@ -61,6 +61,8 @@ pub struct GitEnvironment {
     pub fetch_limit: Option<Duration>,
     /// Leave out the machine's configuration (`/etc/gitconfig`).
     pub no_system_config: bool,
+    /// Capture every working tree by git programs alone: what is quicker is compared with that.
+    pub captures_alone: bool,
 }
 
 impl GitEnvironment {
@@ -86,6 +88,7 @@ struct Inner {
     env: BTreeMap<OsString, OsString>,
     version: (u32, u32),
     fetch_limit: Duration,
+    captures_alone: bool,
 }
 
 impl Git {
@@ -132,6 +135,7 @@ impl Git {
                 env,
                 version,
                 fetch_limit: environment.fetch_limit.unwrap_or(FETCH_LIMIT),
+                captures_alone: environment.captures_alone,
             }),
         })
     }
@@ -140,6 +144,12 @@ impl Git {
     #[must_use]
     pub(crate) fn fetch_limit(&self) -> Duration {
         self.inner.fetch_limit
+    }
+
+    /// Whether working trees are captured by git programs alone.
+    #[must_use]
+    pub(crate) fn captures_alone(&self) -> bool {
+        self.inner.captures_alone
     }
 
     /// The version: major and minor.

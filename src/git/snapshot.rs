@@ -155,7 +155,7 @@ impl Pinning<'_> {
         self.store.refresh(self.repo)?;
         let (mut last, mut looks) = (String::new(), tripwire::LOOKS);
         for left in (0..TRIES).rev() {
-            match self.attempt(pinned) {
+            match self.attempt(pinned, left == 0) {
                 Ok(taken) if left > 0 && manifests_moved(&taken.pin, pinned) => {
                     tripwire::settled(self.repo, self.spec, &mut looks);
                     "the approval manifests moved".clone_into(&mut last);
@@ -168,7 +168,7 @@ impl Pinning<'_> {
         Err(not_quiet(&self.repo.source_root, &last))
     }
 
-    fn attempt(&self, pinned: Option<&Pin>) -> Result<Taken, Meaning> {
+    fn attempt(&self, pinned: Option<&Pin>, is_last: bool) -> Result<Taken, Meaning> {
         let (git, repo, spec) = (self.git, self.repo, self.spec);
         if !spec.allow_in_progress {
             operation_in_progress(git, repo)?;
@@ -182,6 +182,8 @@ impl Pinning<'_> {
             store: self.store,
             config: &config,
             allow_filters: &spec.allow_filters,
+            head_tree: &facts.head_tree,
+            is_last,
         };
         let Capture { tree, index } = source.capture()?;
         let objects = Objects::read(self, &base.commit, &tree, pinned)?;

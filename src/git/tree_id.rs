@@ -12,8 +12,18 @@ pub(crate) struct TreeIds<F> {
     format: ObjectFormat,
     /// The folders around the last file, from the root on.
     open: Vec<Folder>,
-    /// Is told each folder's path, id, and how many files are below it.
+    /// Is told of each folder.
     each: F,
+}
+
+/// A folder, all of whose files were given.
+pub(crate) struct Closed<'a> {
+    pub(crate) path: &'a [u8],
+    pub(crate) id: &'a RawId,
+    /// How many files are below it.
+    pub(crate) files: usize,
+    /// The bytes of its tree.
+    pub(crate) bytes: &'a [u8],
 }
 
 #[derive(Default)]
@@ -24,7 +34,7 @@ struct Folder {
     files: usize,
 }
 
-impl<F: FnMut(&[u8], &RawId, usize)> TreeIds<F> {
+impl<F: FnMut(Closed<'_>)> TreeIds<F> {
     /// No file yet.
     pub(crate) fn new(format: ObjectFormat, each: F) -> Self {
         Self {
@@ -70,7 +80,12 @@ impl<F: FnMut(&[u8], &RawId, usize)> TreeIds<F> {
     fn close(&mut self) -> RawId {
         let folder = self.open.pop().unwrap_or_default();
         let id = ObjectId::of(self.format, "tree", &folder.bytes);
-        (self.each)(&folder.path, &id, folder.files);
+        (self.each)(Closed {
+            path: &folder.path,
+            id: &id,
+            files: folder.files,
+            bytes: &folder.bytes,
+        });
         let width = self.format.width();
         if let Some(parent) = self.open.last_mut() {
             let name = folder.path.rsplit(|byte| *byte == b'/').next();

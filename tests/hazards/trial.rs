@@ -69,7 +69,17 @@ impl<'a> Trial<'a> {
         self
     }
     fn source(&self) -> Source {
-        let git = Git::find_in(&self.environment).unwrap();
+        self.source_in(&self.environment)
+    }
+    /// Of which git programs alone take captures.
+    fn by_git(&self) -> Source {
+        self.source_in(&GitEnvironment {
+            captures_alone: true,
+            ..self.environment.clone()
+        })
+    }
+    fn source_in(&self, environment: &GitEnvironment) -> Source {
+        let git = Git::find_in(environment).unwrap();
         let mut source = Source::at(self.repo, &self.root, Some("HEAD"), git);
         source.spec.allow_filters.clone_from(&self.allowed);
         source
@@ -82,6 +92,7 @@ impl<'a> Trial<'a> {
         reading::agree(&source.git, &source.found.source_root);
         let pin = source.pin();
         assert_eq!(source.measure(&pin).pin, pin);
+        assert_eq!(self.by_git().pin(), pin, "by git alone, and as it is taken");
         assert_eq!(before, Untouched::of(self.repo, &self.root));
         let home = self.environment.home.as_deref();
         let mut env = vec![("PATH", self.environment.path.as_os_str())];
@@ -108,6 +119,7 @@ impl<'a> Trial<'a> {
         let source = self.source();
         reading::agree(&source.git, &source.found.source_root);
         let failure = source.try_pin(1).unwrap_err();
+        assert_eq!(self.by_git().try_pin(1).unwrap_err(), failure);
         assert_eq!(before, Untouched::of(self.repo, &self.root));
         assert_eq!(failure.code, code, "{failure}");
         assert!(failure.message.contains(named), "{failure}");

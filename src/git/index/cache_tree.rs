@@ -8,28 +8,39 @@ use std::collections::HashMap;
 use crate::git::index::file::IndexFile;
 use crate::git::object_id::RawId;
 use crate::git::repository::ObjectFormat;
-use crate::git::tree_id::TreeIds;
+use crate::git::tree_id::{Closed, TreeIds};
 
 /// Folders in folders: no path is so long that it has more.
 const DEEPEST: usize = 2_100;
 
+/// The id of each folder, by its path.
+pub(crate) type Folders = HashMap<Vec<u8>, RawId>;
+
 /// Whether each id that stands in it is that of the entries below its folder, all of them.
 pub(super) fn is_right(index: &IndexFile<'_>, format: ObjectFormat, body: &[u8]) -> bool {
     let known = folders(index, format);
-    let mut nodes = Nodes {
-        rest: body,
-        format,
-        known: &known,
-    };
-    nodes.node(&[], DEEPEST) == Some(()) && nodes.rest.is_empty()
+    Nodes::read(format, body, |path, id, entries| {
+        let is = |(known, files): &(RawId, usize)| known == id && *files == entries;
+        known.get(path).is_some_and(is)
+    })
+}
+
+/// Every id that stands in it, right or not; `None` where it is damaged.
+pub(super) fn all(format: ObjectFormat, body: &[u8]) -> Option<Folders> {
+    let mut all = Folders::new();
+    let is_whole = Nodes::read(format, body, |path, id, _| {
+        all.insert(path.to_vec(), *id);
+        true
+    });
+    is_whole.then_some(all)
 }
 
 /// The id of each folder, and how many entries are below it. One that no tree can be made of, since an
 /// entry of it is in a conflict or was not added yet, is left out.
 fn folders(index: &IndexFile<'_>, format: ObjectFormat) -> HashMap<Vec<u8>, (RawId, usize)> {
     let mut known = HashMap::new();
-    let mut ids = TreeIds::new(format, |path: &[u8], id: &RawId, files| {
-        known.insert(path.to_vec(), (*id, files));
+    let mut ids = TreeIds::new(format, |folder: Closed<'_>| {
+        known.insert(folder.path.to_vec(), (*folder.id, folder.files));
     });
     let mut unsure = Vec::new();
     for line in index.lines() {
@@ -38,7 +49,7 @@ fn folders(index: &IndexFile<'_>, format: ObjectFormat) -> HashMap<Vec<u8>, (Raw
             unsure.push(path);
             continue;
         }
-        ids.add(format!("{:o}", line.mode).as_bytes(), path, &line.id);
+        ids.add(line.mode(), path, &line.id);
     }
     ids.finish();
     for path in unsure {
@@ -58,13 +69,25 @@ fn count(digits: &str) -> Option<usize> {
 }
 
 /// The nodes that are left, each before its folders.
-struct Nodes<'a> {
+struct Nodes<'a, F> {
     rest: &'a [u8],
     format: ObjectFormat,
-    known: &'a HashMap<Vec<u8>, (RawId, usize)>,
+    /// Is shown the path, the id and the count of entries of each node that has an id, and says whether
+    /// that may be.
+    may_be: F,
 }
 
-impl<'a> Nodes<'a> {
+impl<'a, F: FnMut(&[u8], &RawId, usize) -> bool> Nodes<'a, F> {
+    /// Whether all of it is nodes, and each may be.
+    fn read(format: ObjectFormat, body: &'a [u8], may_be: F) -> bool {
+        let mut nodes = Self {
+            rest: body,
+            format,
+            may_be,
+        };
+        nodes.node(&[], DEEPEST) == Some(()) && nodes.rest.is_empty()
+    }
+
     /// `<name>\0<entries> <folders>\n<id>`, the id only where the count of entries is none below zero.
     fn node(&mut self, above: &[u8], deeper: usize) -> Option<()> {
         let name = self.until(0)?;
@@ -82,10 +105,11 @@ impl<'a> Nodes<'a> {
         }
         if entries != "-1" {
             let entries = count(entries)?;
-            let (id, rest) = self.rest.split_at_checked(self.format.width())?;
+            let (bytes, rest) = self.rest.split_at_checked(self.format.width())?;
             self.rest = rest;
-            let (known, files) = self.known.get(&path)?;
-            if &known[..id.len()] != id || *files != entries {
+            let mut id = [0; 32];
+            id[..bytes.len()].copy_from_slice(bytes);
+            if !(self.may_be)(&path, &id, entries) {
                 return None;
             }
         }
@@ -106,15 +130,11 @@ mod tests {
     use super::*;
 
     fn is_read(body: &[u8]) -> bool {
-        let mut known = HashMap::new();
-        known.insert(Vec::new(), ([7; 32], 2));
-        known.insert(b"a".to_vec(), ([8; 32], 1));
-        let mut nodes = Nodes {
-            rest: body,
-            format: ObjectFormat::Sha1,
-            known: &known,
-        };
-        nodes.node(&[], DEEPEST) == Some(()) && nodes.rest.is_empty()
+        Nodes::read(ObjectFormat::Sha1, body, |path, id, entries| match path {
+            b"" => id[..20] == [7; 20] && entries == 2,
+            b"a" => id[..20] == [8; 20] && entries == 1,
+            _ => false,
+        })
     }
 
     /// What git reads as another number than is written there is not read as one.

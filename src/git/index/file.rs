@@ -3,14 +3,11 @@
 
 use std::ops::Range;
 
-use crate::git::index::cache_tree;
+use crate::git::index::cache_tree::{self, Folders};
+use crate::git::index::recorded::{Recorded, STAT};
 use crate::git::object_id::RawId;
 use crate::git::repository::ObjectFormat;
 
-/// Bytes of an entry before its id: two times, and where and what the file is.
-const STAT: usize = 40;
-/// Where its mode stands among them.
-const MODE: usize = 24;
 /// The modes that git writes today.
 const MODES: [u32; 4] = [0o100_644, 0o100_755, 0o120_000, 0o160_000];
 
@@ -23,20 +20,42 @@ const LENGTH: u16 = 0x0fff;
 
 /// One entry.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(crate) struct Line {
     pub(super) mode: u32,
-    pub(super) id: RawId,
+    pub(crate) id: RawId,
     pub(super) stage: u8,
     assumed: bool,
     skipped: bool,
     /// Nothing of it was added yet: no tree holds it.
     pub(super) is_intent: bool,
     path: Range<usize>,
+    /// Where its bytes begin.
+    start: usize,
+}
+
+impl Line {
+    /// Whether it is of a file or a link that git looks at, in no conflict.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.stage == 0 && !self.assumed && !self.skipped && !self.is_intent && !self.is_submodule()
+    }
+    fn is_submodule(&self) -> bool {
+        self.mode == 0o160_000
+    }
+    /// Its mode, as git prints it.
+    pub(crate) fn mode(&self) -> &'static [u8] {
+        match self.mode {
+            0o100_755 => b"100755",
+            0o120_000 => b"120000",
+            0o160_000 => b"160000",
+            // There are no others: see `MODES`.
+            _ => b"100644",
+        }
+    }
 }
 
 /// An index that can be read here: whole, not sparse, and with nothing unknown in it.
 #[derive(Debug)]
-pub(super) struct IndexFile<'a> {
+pub(crate) struct IndexFile<'a> {
     bytes: &'a [u8],
     format: ObjectFormat,
     lines: Vec<Line>,
@@ -61,7 +80,7 @@ impl Extension {
 
 impl<'a> IndexFile<'a> {
     /// Reads one; `None` for everything that is left to git.
-    pub(super) fn parse(bytes: &'a [u8], format: ObjectFormat) -> Option<Self> {
+    pub(crate) fn parse(bytes: &'a [u8], format: ObjectFormat) -> Option<Self> {
         let mut head = Fields { bytes, at: 0 };
         let (name, version, count) = (head.take(4)?, head.number()?, head.number()?);
         if name != b"DIRC" || !(2..=4).contains(&version) {
@@ -92,8 +111,7 @@ impl<'a> IndexFile<'a> {
 
     fn line(&mut self, fields: &mut Fields<'_>, version: u32, last: &Range<usize>) -> Option<Line> {
         let start = fields.at;
-        let stat = fields.take(STAT)?;
-        let mode = u32::from_be_bytes(stat[MODE..MODE + 4].try_into().ok()?);
+        let mode = Recorded(fields.take(STAT)?.try_into().ok()?).mode();
         let width = self.format.width();
         let mut id = [0; 32];
         id[..width].copy_from_slice(fields.take(width)?);
@@ -136,6 +154,7 @@ impl<'a> IndexFile<'a> {
             skipped: more & SKIPPED != 0,
             is_intent: more & INTENT_TO_ADD != 0,
             path: from..self.paths.len(),
+            start,
         })
     }
 
@@ -160,16 +179,51 @@ impl<'a> IndexFile<'a> {
     }
 
     /// The entries, in order.
-    pub(super) fn lines(&self) -> &[Line] {
+    pub(crate) fn lines(&self) -> &[Line] {
         &self.lines
     }
     /// The path of an entry.
-    pub(super) fn path(&self, line: &Line) -> &[u8] {
+    pub(crate) fn path(&self, line: &Line) -> &[u8] {
         &self.paths[line.path.clone()]
+    }
+    /// What is recorded of an entry's file.
+    pub(crate) fn recorded(&self, line: &Line) -> Option<Recorded<'a>> {
+        let bytes = self.bytes.get(line.start..)?;
+        bytes.first_chunk().map(Recorded)
+    }
+    /// The ids of folders that git keeps in it, right or not.
+    pub(crate) fn folders(&self) -> Folders {
+        let body = self.kept().map(|it| &self.bytes[it.body()]);
+        let folders = body.and_then(|body| cache_tree::all(self.format, body));
+        folders.unwrap_or_default()
+    }
+    fn kept(&self) -> Option<&Extension> {
+        let mut folders = self.extensions.iter().filter(|it| it.name == *b"TREE");
+        folders.next().filter(|_| folders.next().is_none())
+    }
+
+    /// An index of some of its plain entries, with all that is recorded of their files.
+    pub(crate) fn part<'l>(&self, of: impl Iterator<Item = &'l Line>) -> Vec<u8> {
+        let (mut bytes, mut count) = (b"DIRC\0\0\0\x02\0\0\0\0".to_vec(), 0_u32);
+        let width = self.format.width();
+        for line in of {
+            let start = bytes.len();
+            bytes.extend_from_slice(&self.bytes[line.start..line.start + STAT + width]);
+            let path = self.path(line);
+            let length = u16::try_from(path.len()).unwrap_or(LENGTH).min(LENGTH);
+            bytes.extend_from_slice(&length.to_be_bytes());
+            bytes.extend_from_slice(path);
+            let length = (bytes.len() - start + 8) & !7;
+            bytes.resize(start + length, 0);
+            count += 1;
+        }
+        bytes[8..12].copy_from_slice(&count.to_be_bytes());
+        bytes.extend(std::iter::repeat_n(0, width));
+        bytes
     }
 
     /// What `git ls-files -v -s -z` prints of it, each flag as it is stored.
-    pub(super) fn listing(&self) -> Vec<u8> {
+    pub(crate) fn listing(&self) -> Vec<u8> {
         let mut listing = Vec::with_capacity(self.bytes.len());
         for line in &self.lines {
             let tag = match (line.stage, line.skipped) {
@@ -204,8 +258,7 @@ impl<'a> IndexFile<'a> {
     /// something else than was read here, as a table of where its parts are does.
     pub(super) fn plain(&self) -> Vec<u8> {
         let mut bytes = self.bytes[..self.end].to_vec();
-        let folders = self.extensions.iter().filter(|it| it.name == *b"TREE");
-        if let [folders] = folders.collect::<Vec<_>>()[..]
+        if let Some(folders) = self.kept()
             && cache_tree::is_right(self, self.format, &self.bytes[folders.body()])
         {
             bytes.extend_from_slice(&self.bytes[folders.whole.clone()]);
@@ -282,7 +335,7 @@ mod tests {
     fn of_one(version: u8, mode: u32, name: &[u8], length: u16, end: &[u8]) -> Vec<u8> {
         let mut bytes = [&b"DIRC\0\0\0"[..], &[version, 0, 0, 0, 1]].concat();
         let mut stat = [0; STAT];
-        stat[MODE..MODE + 4].copy_from_slice(&mode.to_be_bytes());
+        stat[24..28].copy_from_slice(&mode.to_be_bytes());
         bytes.extend_from_slice(&stat);
         bytes.extend_from_slice(&[7; 20]);
         bytes.extend_from_slice(&length.to_be_bytes());

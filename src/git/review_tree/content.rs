@@ -108,7 +108,7 @@ impl Content {
 
     /// The id of the tree that holds just these entries.
     pub(super) fn id(&self, format: ObjectFormat) -> Id {
-        let mut ids = TreeIds::new(format, |_, _, _| {});
+        let mut ids = TreeIds::new(format, |_| {});
         for entry in &self.entries {
             ids.add(entry.kind.mode(), self.path(entry), &entry.id);
         }

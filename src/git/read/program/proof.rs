@@ -128,7 +128,7 @@ impl Program<'_> {
         } else {
             folder.len() + 1
         };
-        let mut ids = TreeIds::new(ObjectFormat::of(&tree), |_, _, _| {});
+        let mut ids = TreeIds::new(ObjectFormat::of(&tree), |_| {});
         for file in files {
             let path = file.path.as_bytes().get(before..).unwrap_or_default();
             ids.add(file.mode.as_bytes(), path, &raw(&file.oid));
