@@ -1,10 +1,9 @@
 //! What prompts say of delegation: the sentence that every job's prompt ends with (row M-054), the form
 //! that a delegated job's answer must have, what was said in a session that is gone, and the table of jobs that were delegated while the change was written (rows M-131, M-132).
 
-use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, context};
 
-use crate::contract::prompt::Error;
+use crate::contract::prompt::{Error, in_blocks};
 use crate::contract::text::{Mark, beginning};
 use crate::domain::agent::Agent;
 use crate::domain::id::JobId;
@@ -83,19 +82,6 @@ pub fn earlier(own: &[Template], report: &str, token: &str) -> Result<String, Er
         mark => mark.as_str(),
     };
     Ok(in_blocks()?.render_str(text(own, EARLIER), values)?)
-}
-
-/// Templates whose blocks stand on lines of their own.
-fn in_blocks() -> Result<Environment<'static>, Error> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .keep_trailing_newline(true)
-        .build()?;
-    environment.set_syntax(syntax);
-    Ok(environment)
 }
 
 /// The table for reviewers; empty where there is nothing to tell.

@@ -13,6 +13,8 @@ mod work;
 
 use std::collections::BTreeMap;
 
+pub(in crate::contract) use render::in_blocks;
+
 use crate::domain::agent::Agent;
 use crate::domain::digest::is_lower_hex;
 use crate::domain::evidence::Evidence;

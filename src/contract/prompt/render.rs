@@ -43,8 +43,8 @@ pub(super) fn render(own: &[Template], name: &str, values: Value) -> Result<Stri
     Ok(environment(own)?.get_template(name)?.render(values)?)
 }
 
-/// All templates, as they include each other.
-pub(super) fn environment(own: &[Template]) -> Result<Environment<'_>, minijinja::Error> {
+/// How every template is parsed: blocks stand on lines of their own.
+pub(in crate::contract) fn in_blocks<'a>() -> Result<Environment<'a>, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     let syntax = SyntaxConfig::builder()
@@ -53,6 +53,12 @@ pub(super) fn environment(own: &[Template]) -> Result<Environment<'_>, minijinja
         .keep_trailing_newline(true)
         .build()?;
     environment.set_syntax(syntax);
+    Ok(environment)
+}
+
+/// All templates, as they include each other.
+pub(super) fn environment(own: &[Template]) -> Result<Environment<'_>, minijinja::Error> {
+    let mut environment = in_blocks()?;
     let built_in = |name: &str| TEMPLATES.iter().any(|(known, _)| *known == name);
     for (name, source) in TEMPLATES {
         environment.add_template(name, source)?;
