@@ -13,6 +13,7 @@ pub mod panel;
 pub mod profiles;
 pub mod roles;
 pub mod rules;
+pub mod schema;
 pub mod settings;
 pub mod shape;
 pub mod sources;

@@ -13,5 +13,7 @@ mod layers;
 mod panel;
 #[path = "config/reference.rs"]
 mod reference;
+#[path = "config/schema.rs"]
+mod schema;
 #[path = "config/wrong.rs"]
 mod wrong;

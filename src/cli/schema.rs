@@ -1,10 +1,10 @@
 //! `run-loop schema NAME`.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::cli::args::{SchemaArgs, SchemaName};
 use crate::cli::output;
-use crate::config::keys;
+use crate::config::schema;
 use crate::contract;
 use crate::domain::exit::Exit;
 use crate::domain::profile::Profile;
@@ -14,7 +14,7 @@ use crate::promote::{Manifest, Sidecar};
 pub(crate) fn run(args: &SchemaArgs) -> Exit {
     let schema = match args.name {
         SchemaName::Verdict => contract::schema::verdict(),
-        SchemaName::Config => config(),
+        SchemaName::Config => schema::config(),
         SchemaName::Sidecar => json!(schemars::schema_for!(Sidecar)),
         SchemaName::Manifest => json!(schemars::schema_for!(Manifest)),
         SchemaName::Profile => json!(schemars::schema_for!(Profile)),
@@ -22,11 +22,4 @@ pub(crate) fn run(args: &SchemaArgs) -> Exit {
     };
     output::data(&format!("{schema:#}\n"));
     Exit::Approved
-}
-
-fn config() -> Value {
-    let mut schema = keys::ROOT.schema();
-    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
-    schema["title"] = json!("run-loop.yaml");
-    schema
 }

@@ -63,5 +63,8 @@ pub fn read(file: &File) -> Result<Profile, Failure> {
             .next(["run-loop", "schema", "profile"])
     };
     let text = std::str::from_utf8(&file.bytes).map_err(|_| wrong("the file is not UTF-8"))?;
-    serde_yaml::from_str(text).map_err(|error| wrong(&error.to_string()))
+    serde_yaml::from_str(text).map_err(|error| {
+        let said = error.to_string();
+        wrong(&said.replace("expected struct Profile", "expected the keys of a profile"))
+    })
 }

@@ -81,10 +81,13 @@ impl Fault {
 /// The first place that does not fit.
 pub fn read(node: &Node, shape: Shape, path: &str) -> Result<Json, Fault> {
     let wrong = || {
-        Fault::at(
-            node,
-            format!("`{path}` is {}, not {}", node.value.found(), shape.wanted()),
-        )
+        let place = if path.is_empty() {
+            "the file".to_owned()
+        } else {
+            format!("`{path}`")
+        };
+        let (found, wanted) = (node.value.found(), shape.wanted());
+        Fault::at(node, format!("{place} is {found}, not {wanted}"))
     };
     match (shape, &node.value) {
         (Shape::Nullable(_), Value::Null) => Ok(Json::Null),
@@ -266,7 +269,7 @@ impl Shape {
     #[must_use]
     pub fn schema(self) -> Json {
         match self {
-            Self::Text => json!({"type": "string", "minLength": 1}),
+            Self::Text => json!({"type": "string", "pattern": "\\S"}),
             Self::Flag => json!({"type": "boolean"}),
             Self::Whole(min, max) => json!({"type": "integer", "minimum": min, "maximum": max}),
             Self::Amount => json!({"type": "number", "exclusiveMinimum": 0}),
@@ -282,9 +285,11 @@ impl Shape {
             Self::Choice(words) => json!({"enum": words}),
             Self::Nullable(inner) => json!({"anyOf": [inner.schema(), {"type": "null"}]}),
             Self::List(inner) => json!({"type": "array", "items": inner.schema()}),
-            Self::Named(inner) => json!({"type": "object", "additionalProperties": inner.schema()}),
+            Self::Named(inner) => json!({"type": "object",
+                "propertyNames": {"pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
+                "additionalProperties": inner.schema()}),
             Self::Short(keys) => {
-                json!({"anyOf": [{"type": "string", "minLength": 1}, Self::Map(keys).schema()]})
+                json!({"anyOf": [Self::Text.schema(), Self::Map(keys).schema()]})
             }
             Self::Map(keys) => {
                 let properties: Map<String, Json> = keys

@@ -52,7 +52,9 @@ impl Value {
             Self::Null => "empty".to_owned(),
             Self::Flag(value) => value.to_string(),
             Self::Whole(value) => format!("the number {value}"),
-            Self::Number(value) => format!("the number {value}"),
+            // With its fraction, also where that is nothing.
+            Self::Number(value) => format!("the number {value:?}"),
+            Self::Text(value) if value.trim().is_empty() => "blank".to_owned(),
             Self::Text(value) => format!("the text {value:?}"),
             Self::List(_) => "a list".to_owned(),
             Self::Map(_) => "a mapping".to_owned(),

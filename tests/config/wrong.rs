@@ -51,6 +51,18 @@ fn unknown_keys_are_refused_with_the_nearest_one() {
             "run-loop.yaml, line 1: the key `version` is missing",
         ),
         (
+            "[]\n",
+            "run-loop.yaml, line 1: the file is a list, not a mapping",
+        ),
+        (
+            "version: 1.0\n",
+            "run-loop.yaml, line 1: `version` is the number 1.0, not the number 1",
+        ),
+        (
+            "version: 1\nroles: {creator: \" \"}\n",
+            "run-loop.yaml, line 2: `roles.creator` is blank, not text, or null",
+        ),
+        (
             "version: 1\nchecks:\n  - name: test\n",
             "run-loop.yaml, line 3: the key `checks[0].run` is missing",
         ),
