@@ -1,6 +1,7 @@
 //! What came back from one dispatch: bytes, and how the agent ended. Nothing is judged here.
 
 use crate::agent::adapter::reset;
+use crate::agent::redact::Secrets;
 use crate::domain::confinement::Confinement;
 use crate::domain::failure::Failure;
 use crate::domain::job::Ended;
@@ -76,6 +77,18 @@ impl Dispatched {
             started_at,
             ended_at: ended_at.max(started_at),
         }
+    }
+    /// What a job that failed said on standard error, without what is secret.
+    pub(crate) fn said(&self, secrets: &Secrets) -> Option<Vec<u8>> {
+        if self.ended.is_success() || !self.gone {
+            return None;
+        }
+        let file = self.stderr.as_ref().filter(|file| file.broken.is_none())?;
+        if !fs_err::symlink_metadata(&file.path).ok()?.is_file() {
+            return None;
+        }
+        let bytes = fs_err::read(&file.path).ok()?;
+        (!bytes.is_empty()).then(|| secrets.taken_out(bytes))
     }
     /// A job that could not be started.
     #[must_use]

@@ -19,6 +19,7 @@ use crate::engine::{DelegationRecord, State};
 use crate::git::ReviewStore;
 use crate::report::run::RunReport;
 use crate::report::short_id::short_id;
+use crate::runtime::clock;
 use crate::store::home::{self, Home};
 use crate::store::index::RunRow;
 use crate::store::{Entry, Journal, StateFolder};
@@ -186,6 +187,7 @@ impl ReadRun {
         let mut report = RunReport {
             jobs: delegated.map(view).collect(),
             ..RunReport::of(self.run, &self.summary, self.state, &self.folder)
+                .at(&self.summary, clock::now())
         };
         for left in &mut report.left_by_work {
             let Restoring { store, commit, .. } = &left.restoring;

@@ -167,6 +167,9 @@ pub struct JobOutcome {
     pub report: Option<Stored>,
     /// The prompt, as stored.
     pub prompt: Option<Stored>,
+    /// What it said on standard error, as stored, where it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<Stored>,
     /// What the report says.
     pub reading: Reading,
     /// What it used, as far as it told.

@@ -251,7 +251,8 @@ fn job_ended(kind: &Kind) -> Option<String> {
     let said = match (*reading, verdict) {
         ("review", Some(verdict)) => format!("says {verdict}, {}", counted(*findings, "finding")),
         ("review", None) => "its report does not count".to_owned(),
-        ("reply", _) => "answered".to_owned(),
+        ("reply", _) if ended.starts_with("exit code 0") => "answered".to_owned(),
+        ("reply", _) => "its answer does not count".to_owned(),
         ("invalid", _) => format!("invalid report: {}", text::line(&problems.join("; "))),
         _ => "no report".to_owned(),
     };

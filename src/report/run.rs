@@ -21,6 +21,7 @@ use crate::domain::restoring::LeftByWork;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::summary::{JobRecord, Round, RunState, Summary};
+use crate::domain::time::Timestamp;
 use crate::domain::verdict::{PassedBy, Verdict};
 use crate::domain::work::Work;
 use crate::report::deviation::Deviation;
@@ -59,8 +60,10 @@ pub struct RunReport {
     pub started_at: Option<String>,
     /// When its newest input was taken.
     pub at: Option<String>,
-    /// How long it took so far.
+    /// How long it took so far, for people.
     pub elapsed: Option<String>,
+    /// How long it took so far, in milliseconds.
+    pub elapsed_ms: Option<u64>,
     /// The command that started it.
     pub command: Vec<String>,
     /// Its rounds.
@@ -76,6 +79,9 @@ pub struct RunReport {
     /// What steps of work threw away or left elsewhere, each with the command that brings it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_by_work: Vec<LeftByWork>,
+    /// What jobs left besides the reports of reviewers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub printed: Vec<Printed>,
     /// What comes next after an approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<NextCommand>,
@@ -141,6 +147,49 @@ pub struct FindingReport {
     pub finding: PublicFinding,
 }
 
+/// What a job left: the answer of one that reviews nothing, or what one that failed said on standard
+/// error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Printed {
+    /// The round, or the one that it came before.
+    pub round: RoundNumber,
+    /// What it was asked for.
+    pub role: Role,
+    /// Who was asked.
+    pub slot: SlotName,
+    /// `answer` or `stderr`.
+    pub what: &'static str,
+    /// Where it lies.
+    pub file: String,
+}
+
+impl Printed {
+    fn of(summary: &Summary, folder: &Path) -> Vec<Self> {
+        let left = |record: &JobRecord| {
+            let (job, outcome) = (&record.job, record.outcome.as_deref()?);
+            let answer = outcome.report.as_ref().filter(|_| job.role != Role::Review);
+            let all = [("answer", answer), ("stderr", outcome.stderr.as_ref())];
+            let file = |(what, stored): (_, Option<&Stored>)| {
+                Some(Self {
+                    round: job.round,
+                    role: job.role,
+                    slot: job.slot.clone(),
+                    what,
+                    file: artifact(folder, stored?),
+                })
+            };
+            Some(all.map(file).into_iter().flatten().collect::<Vec<_>>())
+        };
+        summary.jobs().filter_map(left).flatten().collect()
+    }
+}
+
+/// Where bytes lie that a run keeps.
+fn artifact(folder: &Path, stored: &Stored) -> String {
+    let path = folder.join("artifacts").join(stored.sha256.as_str());
+    path.display().to_string()
+}
+
 /// What is to be known of a step of work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Warning {
@@ -182,10 +231,7 @@ impl RunReport {
             .rev()
             .find_map(|round| round.pin.as_ref());
         let jobs = summary.rounds.iter().flat_map(|round| &round.jobs);
-        let elapsed = summary
-            .started_at
-            .zip(summary.at)
-            .map(|(from, to)| time::span(from, to));
+        let lasted = summary.started_at.zip(summary.at);
         Self {
             jobs: Vec::new(),
             version: VERSION,
@@ -212,7 +258,8 @@ impl RunReport {
             identity: last.map(|pin| pin.identity.clone()),
             started_at: summary.started_at.map(time::moment),
             at: summary.at.map(time::moment),
-            elapsed,
+            elapsed: lasted.map(|(from, to)| time::span(from, to)),
+            elapsed_ms: lasted.map(|(from, to)| time::millis(from, to)),
             command: spec.map_or_else(Vec::new, |spec| spec.command.clone()),
             rounds: summary
                 .rounds
@@ -234,6 +281,7 @@ impl RunReport {
             })),
             warnings: summary.warnings.iter().map(Warning::of).collect(),
             left_by_work: summary.left_by_work.clone(),
+            printed: Printed::of(summary, folder),
             next: readers.and_then(|readers| next::after_approval(spec?, last?, readers)),
             again: spec.and_then(next::again),
             promoted: summary
@@ -243,6 +291,19 @@ impl RunReport {
             left: summary.left.clone(),
             folder: folder.display().to_string(),
         }
+    }
+
+    /// The same of a run that goes on: its time runs although nothing has happened since.
+    #[must_use]
+    pub fn at(mut self, summary: &Summary, now: Timestamp) -> Self {
+        if let Some(from) = summary
+            .started_at
+            .filter(|_| self.state == RunState::Running.as_str())
+        {
+            self.elapsed = Some(time::span(from, now));
+            self.elapsed_ms = Some(time::millis(from, now));
+        }
+        self
     }
 
     /// The report as one line of JSON.
@@ -303,10 +364,6 @@ impl SlotReport {
         let report = jobs()
             .rev()
             .find_map(|record| record.outcome.as_ref()?.report.as_ref());
-        let file = |stored: &Stored| {
-            let path = folder.join("artifacts").join(stored.sha256.as_str());
-            path.display().to_string()
-        };
         Self {
             slot: slot.name.clone(),
             agent: agent.unwrap_or(&slot.agent).name.clone(),
@@ -316,7 +373,7 @@ impl SlotReport {
             by,
             reason,
             attempts: u64::try_from(jobs().count()).unwrap_or(u64::MAX),
-            report: report.map(file),
+            report: report.map(|stored| artifact(folder, stored)),
         }
     }
     /// How it stands, for the matrix.
@@ -342,5 +399,34 @@ fn base_given(spec: &RunSpec) -> Option<String> {
     match &spec.base {
         BaseSpec::MergeBase { given, .. } => Some(given.clone()),
         BaseSpec::StartHead { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::Stamp;
+
+    /// A run that waits for an agent takes time although nothing happens.
+    #[test]
+    fn the_time_of_a_run_that_goes_on_runs_on() {
+        let at = Timestamp::from_millis;
+        let summary = Summary {
+            started_at: Some(at(1_000)),
+            at: Some(at(1_100)),
+            ..Summary::default()
+        };
+        let stamp = Stamp {
+            at: at(0),
+            seed: [0; 32],
+        };
+        let run = LoopId::mint(&stamp, "run");
+        let told = |state| {
+            let report = RunReport::of(run, &summary, state, Path::new("/x"));
+            let report = report.at(&summary, at(6_000));
+            (report.elapsed.unwrap(), report.elapsed_ms.unwrap())
+        };
+        assert_eq!(told(RunState::Running), ("5.0s".to_owned(), 5_000));
+        assert_eq!(told(RunState::Ended), ("0.1s".to_owned(), 100));
     }
 }

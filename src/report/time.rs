@@ -11,6 +11,13 @@ pub fn moment(at: Timestamp) -> String {
     )
 }
 
+/// Milliseconds between two moments; none where a clock was set back.
+#[must_use]
+pub fn millis(from: Timestamp, to: Timestamp) -> u64 {
+    let millis = to.as_millis().saturating_sub(from.as_millis());
+    u64::try_from(millis).unwrap_or_default()
+}
+
 /// A span between two moments: `4.2s`, `1m05s`, `2h03m`.
 #[must_use]
 pub fn span(from: Timestamp, to: Timestamp) -> String {
@@ -34,6 +41,7 @@ mod tests {
         assert_eq!(span(at(0), at(65_000)), "1m05s");
         assert_eq!(span(at(0), at(7_384_000)), "2h03m");
         assert_eq!(span(at(5), at(0)), "0.0s", "a clock that was set back");
+        assert_eq!([millis(at(5), at(12)), millis(at(5), at(0))], [7, 0]);
         assert_eq!(moment(at(1_796_000_000_123)), "2026-11-30T00:53:20.123Z");
     }
 }

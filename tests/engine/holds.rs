@@ -156,6 +156,7 @@ fn writes(state: &mut State, role: Role, jobs: usize) {
                     ended: Ended::Exited { code: 0 },
                     report: None,
                     prompt: None,
+                    stderr: None,
                     reading: Reading::Silent,
                     spent: run_loop::domain::spent::Spent::default(),
                     confinement: run_loop::domain::confinement::Confinement::None,

@@ -165,6 +165,7 @@ impl World {
             ended: Ended::Exited { code: 0 },
             report: Some(self.stored(&format!("{REPORT}By {}.\n", slot.name))),
             prompt: (by != PassedBy::Checks).then(|| self.stored("Review this.")),
+            stderr: None,
             reading: Reading::Review(Review {
                 verdict: Verdict::Pass,
                 summary: "All read.".to_owned(),

@@ -78,6 +78,7 @@ fn answered(id: u64, ended: Ended, reading: Reading) -> Event {
                     bytes: 6,
                 }),
                 prompt: None,
+                stderr: None,
                 reading,
                 spent: Spent::default(),
                 confinement: run_loop::domain::confinement::Confinement::None,

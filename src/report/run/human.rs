@@ -199,6 +199,13 @@ impl RunReport {
                 }
             }
         }
+        for left in &self.printed {
+            let name = format!("round {} {} {}", left.round, left.slot, left.role.as_str());
+            rows.push(vec![
+                format!("{name} {}", left.what),
+                text::line(&left.file),
+            ]);
+        }
         table(&rows)
     }
 }

@@ -68,6 +68,7 @@ struct Answer {
     report: Option<Vec<u8>>,
     reading: Reading,
     prompt: Option<Stored>,
+    stderr: Option<Stored>,
     spent: Spent,
     lasted: Option<Lasted>,
     confinement: Confinement,
@@ -127,6 +128,7 @@ pub(super) async fn perform(
         ended,
         report,
         prompt: answer.prompt,
+        stderr: answer.stderr,
         reading,
         confinement: answer.confinement,
         started_at,
@@ -190,6 +192,7 @@ impl Answer {
             report: None,
             reading: Reading::Silent,
             prompt: None,
+            stderr: None,
             spent: Spent::default(),
             lasted: None,
             confinement: Confinement::None,
@@ -370,6 +373,9 @@ impl Assignment<'_> {
 
     /// Reads what was handed over, by the agent's contract.
     fn read(&self, dispatched: Dispatched) -> Answer {
+        // For people alone: where it cannot be kept, nothing else is lost.
+        let said = dispatched.said(&self.rim.secrets(self.state));
+        let stderr = said.and_then(|bytes| self.rim.artifacts.put(&bytes).ok());
         let reading = match (&dispatched.report, dispatched.unusable) {
             (Some(report), None) => match &self.task {
                 Task::Review(task) => task.read(self.agent, report),
@@ -385,6 +391,7 @@ impl Assignment<'_> {
         };
         Answer {
             report: dispatched.report,
+            stderr,
             reading,
             spent: dispatched.spent,
             lasted: dispatched.lasted,

@@ -44,6 +44,7 @@ pub(super) async fn job(state: &State, job: &Job, ending: &Ending<'_>) -> JobOut
         report,
         // It is told by the run's own record of the job, where there is one.
         prompt: None,
+        stderr: None,
         reading,
         spent: done.spent,
         confinement: done.confinement,

@@ -87,6 +87,7 @@ pub(super) fn ended_with(ended: Ended, reading: Reading) -> JobOutcome {
         ended,
         report: None,
         prompt: None,
+        stderr: None,
         reading,
         spent: Spent::default(),
         confinement: Confinement::None,
