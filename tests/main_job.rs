@@ -25,6 +25,8 @@ mod confined;
 mod damage;
 #[path = "main_job/disk.rs"]
 mod disk;
+#[path = "main_job/documented.rs"]
+mod documented;
 #[path = "main_job/elsewhere.rs"]
 mod elsewhere;
 #[path = "main_job/env_and_remote.rs"]
