@@ -40,11 +40,13 @@ mod live;
 mod locate;
 pub mod log;
 mod loop_command;
+mod newer_rules;
 mod notices;
 mod options;
 pub mod output;
 mod plan_source;
 mod read;
+mod redirected;
 mod resume;
 mod running;
 mod schema;
@@ -75,6 +77,8 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> Exit {
         format = output::format(given, &environment)?;
         dispatch(cli, &argv, &environment, format)
     });
+    // An answer that nobody got is none.
+    let result = result.and_then(|exit| output::complete().map(|()| exit));
     result.unwrap_or_else(|failure| {
         output::failure(&failure, format);
         failure.code.exit()

@@ -24,6 +24,6 @@ pub mod sidecar;
 
 pub use manifest::Manifest;
 pub use permit::Permit;
-pub use publish::publish;
+pub use publish::{publish, usable};
 pub use round::{ApprovedRound, EndedJob, SettledSlot};
 pub use sidecar::Sidecar;

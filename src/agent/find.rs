@@ -35,9 +35,8 @@ pub fn program(name: &str, path_var: &OsStr, root: &Path) -> Result<PathBuf, Fai
                 Err(missing(format!("{shown} is no program file"))
                     .next(["ls", "-ld", "--", &shown]))
             }
-            Suits::Missing => {
-                Err(missing(format!("{shown} does not exist")).next(["ls", "-ld", "--", &shown]))
-            }
+            Suits::Missing => Err(missing(format!("{shown} does not exist"))
+                .next(["run-loop", "config", "show", "--origin"])),
         };
     }
     let mut not_executable = None;

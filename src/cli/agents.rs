@@ -34,12 +34,11 @@ pub(crate) fn run(
     let agents = known(environment)?;
     output::data(&match format {
         Format::Human => output::printable(&human(&agents)),
-        Format::Json => format!("{}\n", json!({"agents": agents})),
-        Format::Ndjson => agents.iter().fold(String::new(), |mut lines, agent| {
-            lines.push_str(&json!(agent).to_string());
-            lines.push('\n');
-            lines
-        }),
+        Format::Json => output::document(&json!({"version": 1, "agents": agents})),
+        Format::Ndjson => agents
+            .iter()
+            .map(|agent| output::document(&json!(agent)))
+            .collect(),
     });
     Ok(Exit::Approved)
 }

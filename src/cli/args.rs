@@ -1,4 +1,4 @@
-//! The command line as clap reads it: one file per command. These types never leave `cli`.
+//! The command line as clap reads it: one file per command or for those that belong together. These types never leave `cli`.
 
 use std::path::PathBuf;
 
@@ -176,7 +176,7 @@ pub struct CompletionsArgs {
 /// The repository that a command is about.
 #[derive(Debug, Clone, Args)]
 pub struct RepositoryArgs {
-    /// A working tree of the repository; default the current one
+    /// A working tree of the repository; default the current one, or (but for the gate) `RUN_LOOP_WORKTREE`
     #[arg(long, value_name = "PATH")]
     pub worktree: Option<PathBuf>,
 }

@@ -41,11 +41,11 @@ pub(crate) fn run(
         Format::Human => output::printable(&human(&items, args.dry_run)),
         Format::Json => {
             let document = json!({"version": 1, "dry_run": args.dry_run, "items": items});
-            format!("{document}\n")
+            output::document(&document)
         }
         Format::Ndjson => items
             .iter()
-            .map(|item| json!(item).to_string() + "\n")
+            .map(|item| output::document(&json!(item)))
             .collect(),
     });
     let left = items.iter().find_map(|item| match &item.fate {

@@ -25,8 +25,13 @@ pub(crate) fn run(
     let rows = config.rows();
     output::data(&match format {
         Format::Human => human(&rows, args.origin),
-        Format::Json => format!("{}\n", json!({"values": rows, "notices": config.notices})),
-        Format::Ndjson => lines(rows.iter().map(|row| json!(row).to_string())),
+        Format::Json => {
+            output::document(&json!({"version": 1, "values": rows, "notices": config.notices}))
+        }
+        Format::Ndjson => rows
+            .iter()
+            .map(|row| output::document(&json!(row)))
+            .collect(),
     });
     Ok(Exit::Approved)
 }

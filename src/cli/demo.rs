@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::args::DemoArgs;
 use crate::cli::environment::Environment;
-use crate::cli::output;
+use crate::cli::{locate, output};
 use crate::domain::code::Code;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
@@ -23,10 +23,15 @@ use crate::process::command::Command;
 /// # Errors
 /// When the throw-away repository cannot be made, or a step ends otherwise than told.
 pub(crate) fn run(args: &DemoArgs, environment: &Environment) -> Result<Exit, Failure> {
+    // Missing or too old, it is told as every command tells it.
+    locate::git(environment)?;
     let mut folder = tempfile::Builder::new()
         .prefix("run-loop-demo-")
         .tempdir()
-        .map_err(|error| broken(&format!("the temporary folder could not be made: {error}")))?;
+        .map_err(|error| {
+            let message = format!("the demo's folder could not be made: {error}");
+            Failure::new(Code::StateUnwritable, message).next(["df", "-h"])
+        })?;
     let root = folder
         .path()
         .canonicalize()

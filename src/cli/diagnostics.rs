@@ -16,7 +16,7 @@ pub(crate) fn start(environment: &Environment) -> Result<(), Failure> {
     };
     let filter = EnvFilter::try_new(filter).map_err(|error| {
         let message = format!("the variable {} holds no filter: {error}", LOG.name);
-        Failure::new(Code::BadValue, message).next(["unset", LOG.name])
+        Failure::new(Code::BadValue, message).next(LOG.unset())
     })?;
     // A second start in one process keeps the first: nothing is lost by it.
     drop(

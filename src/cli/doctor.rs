@@ -58,15 +58,13 @@ impl Told {
             Format::Human => human(&self.findings),
             Format::Json => {
                 let ready = failure.is_none();
-                format!(
-                    "{}\n",
-                    json!({"version": 1, "ready": ready, "findings": self.findings})
-                )
+                let findings = &self.findings;
+                output::document(&json!({"version": 1, "ready": ready, "findings": findings}))
             }
             Format::Ndjson => self
                 .findings
                 .iter()
-                .map(|one| json!(one).to_string() + "\n")
+                .map(|one| output::document(&json!(one)))
                 .collect(),
         });
         failure.map_or(Ok(Exit::Approved), Err)

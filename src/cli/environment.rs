@@ -16,10 +16,18 @@ pub struct Variable {
     pub meaning: &'static str,
 }
 
+impl Variable {
+    /// A command that goes without it: `unset` is no program.
+    #[must_use]
+    pub fn unset(self) -> [&'static str; 5] {
+        ["env", "-u", self.name, "run-loop", "doctor"]
+    }
+}
+
 /// A folder for `--worktree`.
 pub const WORKTREE: Variable = Variable {
     name: "RUN_LOOP_WORKTREE",
-    meaning: "The working tree to review, where `--worktree` is not given.",
+    meaning: "The working tree to review, and that other commands are about, where `--worktree` is not given; `run-loop gate` does not read it.",
 };
 /// A number for `--max-rounds`.
 pub const MAX_ROUNDS: Variable = Variable {
@@ -105,6 +113,13 @@ impl Environment {
             variables: variables.into_iter().collect(),
             current_dir,
         }
+    }
+    /// The same without one of our variables.
+    #[must_use]
+    pub fn without(&self, variable: Variable) -> Self {
+        let mut less = self.clone();
+        less.variables.remove(OsStr::new(variable.name));
+        less
     }
     /// Every variable, for the allow-lists of children.
     #[must_use]

@@ -2,7 +2,6 @@
 
 use crate::cli::args::ExplainArgs;
 use crate::cli::output;
-use crate::config::nearest::nearest;
 use crate::domain::code::Code;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
@@ -31,9 +30,8 @@ fn list() -> String {
 fn unknown(text: &str) -> Failure {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     let wanted = format!("RL{digits:0>4}");
-    let names = Code::ALL.iter().map(|code| code.as_str());
-    let exact = Code::parse(&wanted).map(Code::as_str);
-    let guess = exact.or_else(|| nearest(text, names));
+    // A number that is near is about something else.
+    let guess = Code::parse(&wanted).map(Code::as_str);
     let failure = Failure::new(
         Code::UnknownCode,
         format!("no reason code is named {text:?}"),

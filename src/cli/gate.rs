@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::cli::args::Format;
 use crate::cli::args::gate::GateArgs;
-use crate::cli::environment::Environment;
+use crate::cli::environment::{Environment, WORKTREE};
 use crate::cli::{locate, output, sources, validate};
 use crate::config::{agents, panel, rules};
 use crate::domain::code::Code;
@@ -14,6 +14,7 @@ use crate::domain::oid::Oid;
 use crate::gate::{self, GatePolicy, GateRequest};
 use crate::git::{Git, Repository, ReviewStore};
 use crate::promote::manifest::checks_digest;
+use crate::report::public::VERSION;
 use crate::store::{Attestations, StateFolder, attestations};
 
 /// Judges, and prints what was judged.
@@ -22,6 +23,8 @@ pub(crate) fn run(
     environment: &Environment,
     format: Format,
 ) -> Result<Exit, Failure> {
+    // A variable that was left in the environment would make it judge another tree's HEAD.
+    let environment = &environment.without(WORKTREE);
     let place = locate::locate(environment, args.repository.worktree.as_deref())?;
     let (git, repository) = (&place.git, &place.source);
     // Only to name the paths that differ; without it, the verdict is the same.
@@ -45,7 +48,11 @@ pub(crate) fn run(
     }
     output::data(&match format {
         Format::Human => gate::human(&approval),
-        Format::Json | Format::Ndjson => format!("{}\n", json!(approval)),
+        Format::Json | Format::Ndjson => {
+            let mut document = json!(approval);
+            document["version"] = json!(VERSION);
+            output::document(&document)
+        }
     });
     Ok(Exit::Approved)
 }

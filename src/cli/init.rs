@@ -100,7 +100,7 @@ fn is_there(root: &Path) -> Failure {
         Code::InitRefused,
         format!("{path} is there already, and is never overwritten"),
     )
-    .next(["run-loop", "config", "show", "--origin"])
+    .next(["ls", "-l", "--", &path])
 }
 
 fn unwritable(root: &Path, error: &std::io::Error) -> Failure {
@@ -229,7 +229,7 @@ fn tell(root: &Path, text: &str, project: &Project, format: Format) {
                 "checks": checks,
                 "next": add,
             });
-            output::data(&format!("{document}\n"));
+            output::data(&output::document(&document));
         }
     }
 }

@@ -20,11 +20,15 @@ use crate::store::index::{Index, Listed, RunRow};
 /// A list entry for programs.
 #[derive(Debug, Serialize)]
 struct Line<'a> {
+    /// The version of this form.
     version: u32,
+    /// The run.
     run: LoopId,
     /// `running`, `interrupted`, `ended` or `damaged`.
     state: &'a str,
+    /// What is known of it; none of a damaged one.
     row: Option<&'a RunRow>,
+    /// Why it cannot be read.
     failure: Option<&'a Failure>,
 }
 

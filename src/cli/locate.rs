@@ -38,7 +38,19 @@ pub(crate) fn locate(environment: &Environment, worktree: Option<&Path>) -> Resu
         }
         other => other?,
     };
-    let source = worktree_source(&git, &control, &path)?;
+    let source = worktree_source(&git, &control, &path);
+    let source = source.map_err(|failure| match worktree {
+        Some(_) => failure,
+        // Nobody typed the option.
+        None => Failure {
+            message: format!(
+                "the variable {} names the working tree: {}",
+                WORKTREE.name, failure.message
+            ),
+            ..failure
+        }
+        .next(WORKTREE.unset()),
+    })?;
     Ok(Place { git, source })
 }
 

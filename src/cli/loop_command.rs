@@ -7,7 +7,7 @@ use crate::cli::args::Format;
 use crate::cli::args::review::LoopArgs;
 use crate::cli::environment::Environment;
 use crate::cli::validate::{Validated, validate};
-use crate::cli::{output, running};
+use crate::cli::{output, redirected, running};
 use crate::domain::code::Code;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
@@ -36,6 +36,11 @@ pub(crate) fn run(
         )
     })?;
     let validated = validate(args, argv, environment, &stamp)?;
+    redirected::refuse(
+        &validated.git,
+        &validated.repository,
+        &validated.spec.command,
+    )?;
     let state_folder = StateFolder::open(&validated.repository.common_dir)?;
     let run = validated.spec.loop_id;
     let lock = RunLock::acquire(&state_folder, &validated.repository.source_root, run)?;

@@ -10,8 +10,19 @@ use crate::domain::run_spec::{BaseSpec, PlanSource, RunSpec};
 use crate::domain::slot::Slot;
 use crate::git::{Git, Repository, uncommitted};
 
+/// What is told of a run before it starts.
+pub(super) fn of(git: &Git, repository: &Repository, spec: &RunSpec) -> Vec<String> {
+    let told = [
+        plan(spec),
+        isolation(spec),
+        leniency(spec),
+        range(git, repository, spec),
+    ];
+    told.into_iter().flatten().collect()
+}
+
 /// Which plan is worked by and where it came from, or that there is none (row M-045).
-pub(super) fn plan(spec: &RunSpec) -> Option<String> {
+fn plan(spec: &RunSpec) -> Option<String> {
     if spec.review_only {
         return None;
     }
@@ -33,7 +44,7 @@ pub(super) fn plan(spec: &RunSpec) -> Option<String> {
 }
 
 /// That the gate will not take what these reviewers say, before they are paid for.
-pub(super) fn isolation(spec: &RunSpec) -> Option<String> {
+fn isolation(spec: &RunSpec) -> Option<String> {
     spec.lacks_isolation().then(|| {
         "reviewers read the source tree itself (--review-isolation env), and the base asks for review \
          trees (review.isolation: worktree): run-loop gate takes no PASS of theirs"
@@ -41,8 +52,19 @@ pub(super) fn isolation(spec: &RunSpec) -> Option<String> {
     })
 }
 
+/// That the gate will not take an approval that less had to be mended for.
+fn leniency(spec: &RunSpec) -> Option<String> {
+    let asked = spec.review.fail_on_at_base.filter(|_| spec.is_lenient())?;
+    Some(format!(
+        "findings block from {} on (--fail-on), and the base asks for {} (review.fail-on): run-loop gate \
+         takes no PASS of this run",
+        spec.review.fail_on.as_str(),
+        asked.as_str()
+    ))
+}
+
 /// Without `--base`: the uncommitted edits that are in the range before anybody wrote.
-pub(super) fn range(git: &Git, repository: &Repository, spec: &RunSpec) -> Option<String> {
+fn range(git: &Git, repository: &Repository, spec: &RunSpec) -> Option<String> {
     let BaseSpec::StartHead { head } = &spec.base else {
         return None;
     };

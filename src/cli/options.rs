@@ -278,7 +278,7 @@ fn number(environment: &Environment, variable: Variable) -> Result<Option<u32>, 
                 variable.name
             ),
         )
-        .next(["unset", variable.name])
+        .next(variable.unset())
     })
 }
 
@@ -300,6 +300,20 @@ pub(crate) fn with(line: &[String], options: &[&str]) -> Vec<String> {
     let (program, rest) = line.split_at(line.len().min(1));
     let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
     [program, &options, rest].concat()
+}
+
+/// The line with another value of an option that it has.
+pub(crate) fn with_value(line: &[String], option: &str, value: &str) -> Vec<String> {
+    let joined = format!("{option}=");
+    let mut changed = line.to_vec();
+    if let Some(place) = line.iter().position(|word| word.starts_with(&joined)) {
+        changed[place] = format!("{joined}{value}");
+    } else if let Some(place) = line.iter().position(|word| word == option)
+        && let Some(old) = changed.get_mut(place + 1)
+    {
+        value.clone_into(old);
+    }
+    changed
 }
 
 /// The line without an option and its value.
@@ -344,6 +358,17 @@ mod tests {
         assert_eq!(
             without_option(&line, "--max-cost").join(" "),
             "run-loop --plan --planner a b -- x"
+        );
+        let changed = [
+            with_value(&line, "--planner", "c"),
+            with_value(&line, "--max-cost", "4"),
+        ];
+        assert_eq!(
+            changed.map(|line| line.join(" ")),
+            [
+                "run-loop --plan --planner c --max-cost=3 -- x",
+                "run-loop --plan --planner a b --max-cost=4 -- x"
+            ]
         );
         assert_eq!(
             with(&line, &["--base", "main"])[..4].join(" "),

@@ -1,6 +1,7 @@
 //! Where text leaves the program: data to stdout, the rest to stderr, and failures in one form.
 
-use std::io::Write as _;
+use std::io::{self, Write};
+use std::sync::OnceLock;
 
 use clap::ValueEnum as _;
 
@@ -8,7 +9,7 @@ use crate::cli::args::Format;
 use crate::cli::environment::{Environment, FORMAT};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
-use crate::domain::path::is_invisible;
+use crate::report::text;
 
 /// The format to use: the option, else the variable, else text for people.
 ///
@@ -25,19 +26,68 @@ pub(crate) fn format(given: Option<Format>, environment: &Environment) -> Result
                 Code::BadValue,
                 format!("the variable RUN_LOOP_FORMAT is {text:?}, not human, json or ndjson"),
             )
-            .next(["unset", "RUN_LOOP_FORMAT"])
+            .next(FORMAT.unset())
         }),
     }
 }
 
-/// Writes data to stdout. A reader that went away is not a failure of ours.
+/// Writes data to stdout.
 pub fn data(text: &str) {
-    let mut stdout = anstream::stdout().lock();
+    let mut stdout = stdout();
     drop(
         stdout
             .write_all(text.as_bytes())
             .and_then(|()| stdout.flush()),
     );
+}
+
+/// A document for programs as one line.
+pub(crate) fn document(value: &serde_json::Value) -> String {
+    text::json(&value.to_string()) + "\n"
+}
+
+/// Why something could not be written to stdout, the first time. There is one stdout in a process, and
+/// what it lost is asked for once, at the end.
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// Standard output, which keeps in mind what could not be written. A reader that went away is not a
+/// failure of ours; a full disk is, or whoever reads the file later takes nothing for an answer.
+pub(crate) fn stdout() -> impl Write {
+    Stdout(anstream::stdout().lock())
+}
+
+struct Stdout<W>(W);
+
+impl<W: Write> Write for Stdout<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).inspect_err(lose)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().inspect_err(lose)
+    }
+}
+
+fn lose(error: &io::Error) {
+    if !matches!(
+        error.kind(),
+        io::ErrorKind::BrokenPipe | io::ErrorKind::Interrupted
+    ) {
+        LOST.get_or_init(|| error.to_string());
+    }
+}
+
+/// Whether everything was written that a command wanted to.
+///
+/// # Errors
+/// `OutputLost`.
+pub(crate) fn complete() -> Result<(), Failure> {
+    match LOST.get() {
+        None => Ok(()),
+        Some(error) => {
+            let message = format!("standard output is not complete: {error}");
+            Err(Failure::new(Code::OutputLost, message).next(["df", "-h", "."]))
+        }
+    }
 }
 
 /// Writes a remark to stderr, a line of its own.
@@ -84,19 +134,15 @@ fn json(failure: &Failure) -> String {
         "message": failure.message,
         "next": failure.next,
     });
-    format!("{document}\n")
+    text::json(&document.to_string()) + "\n"
 }
 
-/// Text without what could write to a terminal in its own way: names and messages of the
-/// reviewed tree end up here. Line breaks of ours stay.
+/// Text without what could write to a terminal in its own way, or command a CI system: names and messages
+/// of the reviewed tree end up here. Line breaks of ours stay.
 pub(crate) fn printable(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        if (c.is_control() && c != '\n') || is_invisible(c) {
-            safe.extend(c.escape_unicode());
-        } else {
-            safe.push(c);
-        }
+    let mut safe = text::block(text);
+    if text.ends_with('\n') {
+        safe.push('\n');
     }
     safe
 }
@@ -113,6 +159,20 @@ mod tests {
             text,
             "error RL0013: \\u{1b}[2Jgone\\u{202e}\nnext: run-loop explain RL0013\n"
         );
+    }
+
+    /// A finding's title, a path or a branch's name in a failure commands no CI system.
+    #[test]
+    fn a_failure_cannot_command_a_ci_system() {
+        let hostile = Failure::new(Code::FindingsStand, "F-1 ##[error]x\n::set-env name=A::b")
+            .next(["git", "switch", "##vso[task.x]"]);
+        let text = anstream::adapter::strip_str(&human(&hostile)).to_string();
+        assert_eq!(
+            text,
+            "error RL0401: F-1 ## [error]x\n\\::set-env name=A::b\nnext: git switch $'\\043\\043vso[task.x]'\n"
+        );
+        let text = json(&hostile);
+        assert!(!text.contains("##[") && !text.contains("##vso["), "{text}");
     }
 
     #[test]

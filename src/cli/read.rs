@@ -5,7 +5,7 @@ use std::io::Write;
 use crate::cli::args::{Format, RepositoryArgs};
 use crate::cli::environment::Environment;
 use crate::cli::history::History;
-use crate::cli::{found, locate};
+use crate::cli::{found, locate, output};
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::git::Repository;
@@ -70,6 +70,6 @@ impl Reading {
             format: self.format,
             now: clock::now(),
         };
-        run(&history, &mut anstream::stdout().lock())
+        run(&history, &mut output::stdout())
     }
 }

@@ -10,9 +10,10 @@ use crate::cli::environment::{Environment, JOB_ID};
 use crate::cli::found::Found;
 use crate::cli::history::{History, ReadRun};
 use crate::cli::unread::Runs;
-use crate::cli::{output, running, sources, templates, validate};
+use crate::cli::{output, redirected, running, sources, templates, validate};
 use crate::config::load::FILE_NAME;
 use crate::config::rules;
+use crate::domain::agent::AgentKind;
 use crate::domain::code::Code;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
@@ -64,6 +65,9 @@ pub(crate) fn run(
     name_parking(&read, allowed.wait);
     let repository = own_repository(&found.git, &spec)?;
     same_branch(&found.git, &repository, &read)?;
+    let line = ["run-loop", "resume", &run.to_string()].map(str::to_owned);
+    redirected::refuse(&found.git, &repository, &line)?;
+    people(&spec, environment)?;
     let lock = RunLock::acquire(state_folder, &repository.source_root, run)?;
     // Verified again under the locks: nobody else writes from here on.
     let (journal, entries) = Journal::open(state_folder, run)?;
@@ -235,6 +239,14 @@ fn name_parking(read: &ReadRun, waits: bool) {
         "its agents are asked now all the same"
     };
     output::note(&format!("run {run} was parked until {until}: {does}"));
+}
+
+/// Whether everybody who is asked at a terminal can be.
+fn people(spec: &RunSpec, environment: &Environment) -> Result<(), Failure> {
+    let mut people = spec
+        .agents()
+        .filter(|agent| matches!(agent.kind, AgentKind::Human));
+    people.try_for_each(|agent| validate::runnable_one(agent, environment))
 }
 
 /// The run's repository, as it recorded it.

@@ -164,10 +164,10 @@ fn told(root: &Path, skills: &[Skill], format: Format) -> String {
             let files: Vec<_> = entries
                 .map(|(path, fate)| json!({"path": path, "fate": fate}))
                 .collect();
-            format!("{}\n", json!({"version": 1, "files": files}))
+            output::document(&json!({"version": 1, "files": files}))
         }
         Format::Ndjson => entries
-            .map(|(path, fate)| json!({"path": path, "fate": fate}).to_string() + "\n")
+            .map(|(path, fate)| output::document(&json!({"path": path, "fate": fate})))
             .collect(),
     }
 }

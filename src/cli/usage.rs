@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::cli::args::Format;
+use crate::cli::environment::Environment;
 use crate::cli::output;
 use crate::domain::code::Code;
 use crate::domain::exit::Exit;
@@ -24,8 +25,14 @@ pub(crate) fn end(error: &clap::Error, argv: &[OsString]) -> Exit {
     failure.code.exit()
 }
 
-/// A command line that does not parse still says how it wants its failure.
+/// A command line that does not parse still says how it wants its failure, and so does its variable.
 fn asked_format(argv: &[OsString]) -> Format {
+    let is_option = |arg: &OsString| arg.to_string_lossy().starts_with("--format");
+    if !argv.iter().any(is_option) {
+        let environment = Environment::capture().ok();
+        let format = environment.and_then(|environment| output::format(None, &environment).ok());
+        return format.unwrap_or(Format::Human);
+    }
     let json = |value: &OsString| value == "json" || value == "ndjson";
     let separate = argv
         .windows(2)

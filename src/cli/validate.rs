@@ -7,9 +7,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::agent::human::{Console, Terminal as _};
 use crate::agent::{command, find};
 use crate::cli::args::review::LoopArgs;
 use crate::cli::environment::Environment;
+use crate::cli::locate::Place;
+use crate::cli::newer_rules::NewerRules;
 use crate::cli::options::{self, Options, PlanOption};
 use crate::cli::{locate, notices, plan_source, sources, templates, text_file};
 use crate::config::agents;
@@ -23,10 +26,12 @@ use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::domain::oid::Oid;
-use crate::domain::run_spec::{BaseSpec, RunSpec};
+use crate::domain::policy::Policy;
+use crate::domain::run_spec::{BaseSpec, ReviewSpec, RunSpec};
 use crate::domain::slot::Slot;
 use crate::domain::time::Stamp;
 use crate::git::{Git, Repository, base};
+use crate::promote;
 
 mod confinement;
 
@@ -63,15 +68,60 @@ pub fn validate(
 ) -> Result<Validated, Failure> {
     let options = options::read(args, argv, environment)?;
     load(&user_alone(&options, environment)?)?;
-    let cache_root = environment.cache_root()?;
     let place = locate::locate(environment, args.worktree.as_deref())?;
-    let (git, repository) = (place.git, place.source);
-    let (base, merge_base, head) = resolve_base(&git, &repository, options.base.as_deref())?;
+    let given = options.base.as_deref();
+    let (base, merge_base, head) = resolve_base(&place.git, &place.source, given)?;
+    let newer = NewerRules::find(&place.git, &place.source, &base, &merge_base);
+    let line = Line {
+        args,
+        options: &options,
+        environment,
+        stamp,
+    };
+    let commits = Commits {
+        base,
+        merge_base,
+        head,
+    };
+    match (resolved(&line, place, commits), newer) {
+        (Ok(validated), newer) => Ok(validated.telling(newer)),
+        (Err(failure), Some(newer)) => Err(newer.explain(failure)),
+        (Err(failure), None) => Err(failure),
+    }
+}
 
+/// What the command line is, with where it was given.
+struct Line<'a> {
+    args: &'a LoopArgs,
+    options: &'a Options,
+    environment: &'a Environment,
+    stamp: &'a Stamp,
+}
+
+/// What the change lies between.
+struct Commits {
+    base: BaseSpec,
+    merge_base: Oid,
+    head: Oid,
+}
+
+impl Validated {
+    /// With the notice that the base has got other rules.
+    fn telling(mut self, newer: Option<NewerRules>) -> Self {
+        self.notices.extend(newer.map(|newer| newer.notice()));
+        self
+    }
+}
+
+/// The rules at the base, with what the line says, made a run.
+fn resolved(line: &Line<'_>, place: Place, commits: Commits) -> Result<Validated, Failure> {
+    let (args, options, environment) = (line.args, line.options, line.environment);
+    let (git, repository, merge_base) = (place.git, place.source, commits.merge_base);
+    let cache_root = environment.cache_root()?;
     let mut layers = sources::sources(environment, &git, &repository, &merge_base)?;
     layers.overrides.clone_from(&options.overrides);
     let config = load(&layers)?;
-    let base = by_rule(&config, base, &git, &repository, &options)?;
+    let base = by_rule(&config, commits.base, &git, &repository, options)?;
     let read_base = |path: &str| sources::at_base(&git, &repository.git_dir, &merge_base, path);
     let find = finder(environment);
     let world = World {
@@ -79,29 +129,28 @@ pub fn validate(
         read_base: &read_base,
         programs: Programs::Found(&find),
     };
-    let cast = roles::cast(&config, &world, asked(args, &options))?;
-    let panel = panel_of(&config, &options, &world, cast.creator.as_ref())?;
-    runnable(&panel, &cast, environment)?;
-    let policy = rules::policy(&config)?;
-    let review = rules::review(&config, options.isolation, options.remote_diff_only)?;
-    let declared = panel::declared(&base_alone(layers.base_file)?, &read_base)?;
-    panel::reaches(&panel, &policy, review.quorum, &declared)?;
-    panel::admits_remote(&panel, options.remote_diff_only, &options.argv)?;
+    let ruled = ruled(line, &config, &base_alone(layers.base_file)?, &world)?;
+    let (cast, panel) = (ruled.cast, ruled.panel);
+    let reports = rules::reports(&config)?;
+    promote::usable(&repository.control_root, &reports)?;
 
     let confinement = Confinement {
         panel: &panel,
         cast: &cast,
-        isolation: review.isolation,
+        isolation: ruled.review.isolation,
         repository: &repository,
         cache_root: &cache_root,
     };
     let mut told = [&*options.notices, &config.notices, &cast.notices].concat();
     told.extend(confinement.check(environment)?);
     told.extend(notices::idle_agents(&panel, environment));
+    let (task, of_task) = task(options, &repository, environment)?;
+    let (plan, of_plan) = plan_source::read(options, &repository, environment)?;
+    told.extend(of_task.into_iter().chain(of_plan));
     let spec = RunSpec {
-        loop_id: LoopId::mint(stamp, "loop"),
+        loop_id: LoopId::mint(line.stamp, "loop"),
         command: options.argv.clone(),
-        task: task(&options, &repository)?,
+        task,
         source_root: text(&repository.source_root)?,
         control_root: text(&repository.control_root)?,
         common_dir: text(&repository.common_dir)?,
@@ -110,16 +159,16 @@ pub fn validate(
         planner: cast.planner,
         arbiter: cast.arbiter,
         review_only: args.review_only,
-        plan: plan_source::read(&options.plan, &repository, environment)?,
+        plan,
         panel,
-        review,
+        review: ruled.review,
         checks: rules::checks(&config)?,
         setup: config.settings.setup.clone(),
         cache: rules::cache(&config)?,
         job_timeout: config.settings.limits.job_timeout,
         limits: rules::limits(&config, args.wait_for_limits),
-        policy,
-        reports: rules::reports(&config)?,
+        policy: ruled.policy,
+        reports,
         allow_filters: args.allow_filter.clone(),
         allow_in_progress: args.allow_in_progress,
         keep_snapshots: args.keep_snapshots,
@@ -131,17 +180,49 @@ pub fn validate(
         engine_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     templates::try_out(&config, &spec)?;
-    told.extend(notices::plan(&spec));
-    told.extend(notices::isolation(&spec));
-    told.extend(notices::range(&git, &repository, &spec));
+    told.extend(notices::of(&git, &repository, &spec));
     Ok(Validated {
         spec,
         git,
         repository,
         merge_base,
-        head,
+        head: commits.head,
         cache_root,
         notices: told,
+    })
+}
+
+/// Who takes part, and by which rules.
+struct Ruled {
+    cast: Cast,
+    panel: Vec<Slot>,
+    policy: Policy,
+    review: ReviewSpec,
+}
+
+/// Who takes part, where all of it fits together and everybody could work.
+fn ruled(
+    line: &Line<'_>,
+    config: &Config,
+    at_base: &Config,
+    world: &World<'_>,
+) -> Result<Ruled, Failure> {
+    let options = line.options;
+    // All that the gate will read there: what it refuses would be reviewed for nothing.
+    agents::declared(at_base)?;
+    let cast = roles::cast(config, world, asked(line.args, options))?;
+    let panel = panel_of(config, options, world, cast.creator.as_ref())?;
+    runnable(&panel, &cast, line.environment)?;
+    let policy = rules::policy(config)?;
+    let review = rules::review(config, options.isolation, options.remote_diff_only)?;
+    let declared = panel::declared(at_base, world.read_base)?;
+    panel::reaches(&panel, &policy, review.quorum, &declared)?;
+    panel::admits_remote(&panel, options.remote_diff_only, &options.argv)?;
+    Ok(Ruled {
+        cast,
+        panel,
+        policy,
+        review: review.at_base(at_base.settings.review.fail_on),
     })
 }
 
@@ -164,15 +245,26 @@ fn asked<'a>(args: &LoopArgs, options: &'a Options) -> Asked<'a> {
     }
 }
 
-/// The task; a file of it is found from the control root.
-fn task(options: &Options, repository: &Repository) -> Result<Option<String>, Failure> {
-    match &options.task_file {
-        Some(path) => {
-            let path = repository.control_root.join(path);
-            text_file::read("--task-file", &path).map(Some)
-        }
-        None => Ok(options.task.clone()),
-    }
+/// The task, and what is to be told of where it was read, where that is a file.
+fn task(
+    options: &Options,
+    repository: &Repository,
+    environment: &Environment,
+) -> Result<(Option<String>, Vec<String>), Failure> {
+    let Some(given) = &options.task_file else {
+        return Ok((options.task.clone(), Vec::new()));
+    };
+    let file = text_file::Named {
+        option: "--task-file",
+        given,
+        root: &repository.control_root,
+        here: environment.current_dir(),
+        line: &options.argv,
+    };
+    let file = file.read()?;
+    let mut told = vec![format!("the task is read from {}", file.path.display())];
+    told.extend(file.notice);
+    Ok((Some(file.text), told))
 }
 
 /// Resolves `--base`: with the commit whose configuration counts, and HEAD.
@@ -260,7 +352,9 @@ fn panel_of(
         return panel::self_review(config, world, creator);
     }
     panel::slots(config, world).map_err(|failure| {
-        if failure.code == Code::EmptyPanel {
+        if let (Code::BadSlotName, Some(next)) = (failure.code, once(&options.argv)) {
+            failure.next(next)
+        } else if failure.code == Code::EmptyPanel {
             // The line that was given, with somebody who reviews.
             let next = options::with(&options.argv, &["--reviewer", "checks"]);
             failure.next(next)
@@ -268,6 +362,16 @@ fn panel_of(
             failure
         }
     })
+}
+
+/// The line with `--reviewer checks` once, where it stands there twice.
+fn once(line: &[String]) -> Option<Vec<String>> {
+    let named = |at: &usize| {
+        let value = line.get(at + 1).map(String::as_str);
+        line[*at] == "--reviewer" && value == Some(agents::CHECKS)
+    };
+    let second = (0..line.len()).filter(named).nth(1)?;
+    Some([&line[..second], &line[second + 2..]].concat())
 }
 
 /// Asks of every agent, fallbacks too, what would otherwise be found when its turn comes
@@ -287,7 +391,16 @@ pub(crate) fn runnable_one(agent: &Agent, environment: &Environment) -> Result<(
     match &agent.kind {
         AgentKind::Command(program) => command::check(agent, program, environment.variables()),
         // Its variables are passed on where they are set: a login needs none.
-        AgentKind::Profile(_) | AgentKind::Checks | AgentKind::Human => Ok(()),
+        AgentKind::Profile(_) | AgentKind::Checks => Ok(()),
+        AgentKind::Human if Console.is_interactive() => Ok(()),
+        AgentKind::Human => {
+            let message = format!(
+                "the agent {} is a person, who is asked at a terminal, and no terminal is here \
+                 (as standard input and standard error)",
+                agent.name
+            );
+            Err(Failure::new(Code::AgentNotRunnable, message).next(["run-loop", "agents"]))
+        }
     }
 }
 

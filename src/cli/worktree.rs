@@ -104,7 +104,7 @@ pub(crate) fn prepare(
                 "branch": args.branch,
                 "kept": plan.kept,
             });
-            format!("{document}\n")
+            output::document(&document)
         }
     });
     Ok(Exit::Approved)
@@ -174,7 +174,7 @@ pub(crate) fn remove(
                 "branch": seen.branch.as_ref().map(|(name, _)| name),
                 "tip": seen.branch.as_ref().map(|(_, tip)| tip),
             });
-            format!("{document}\n")
+            output::document(&document)
         }
     });
     Ok(Exit::Approved)

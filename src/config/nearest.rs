@@ -9,12 +9,6 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, name)| name)
 }
 
-/// The name nearest to `word`, however far.
-#[must_use]
-pub fn closest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    ranked(word, names).map(|(_, name)| name)
-}
-
 fn ranked<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<(usize, &'a str)> {
     let word = folded(word);
     names
@@ -57,6 +51,5 @@ mod tests {
         assert_eq!(nearest("gaet", names), Some("gate"));
         assert_eq!(nearest("max_round", names), Some("max-rounds"));
         assert_eq!(nearest("banana", names), None);
-        assert_eq!(closest("banana", names), Some("gate"));
     }
 }

@@ -157,6 +157,11 @@ fn names(entries: &[ReviewerEntry]) -> Result<Vec<SlotName>, Failure> {
     let mut taken: Vec<SlotName> = Vec::new();
     for entry in entries {
         let name = name(entry)?;
+        if taken.contains(&name) && name == SlotName::checks() {
+            return Err(bad_name(
+                "`checks` is in the panel twice; leave one out".to_owned(),
+            ));
+        }
         if taken.contains(&name) {
             let free = (2..=64)
                 .filter_map(|n: u32| SlotName::parse(&format!("{name}-{n}")))
@@ -195,6 +200,13 @@ fn name(entry: &ReviewerEntry) -> Result<SlotName, Failure> {
         ))
     })?;
     let is_checks = entry.agent == CHECKS;
+    if !is_checks && !stated && name == SlotName::checks() {
+        let message = format!(
+            "no agent is named {:?}; did you mean `{CHECKS}`?",
+            entry.agent
+        );
+        return Err(Failure::new(Code::UnknownAgent, message).next(["run-loop", "agents"]));
+    }
     if is_checks != (name == SlotName::checks()) || RESERVED.contains(&name.as_str()) {
         return Err(bad_name(format!(
             "the slot name {:?} is reserved, or `checks` has another one than its own; use {:?}",
@@ -264,7 +276,8 @@ fn slot(
     if let Some(agent) = uncovered {
         return Err(below(format!(
             "the slot {name} must show coverage, and the reports of {} show none; if that is \
-             enough: {{agent: {}, name: {name}, coverage: none}}",
+             enough, say so in `roles.reviewers` at the base: \
+             {{agent: {}, name: {name}, coverage: none}}",
             agent.name, entry.agent
         )));
     }

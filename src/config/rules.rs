@@ -78,6 +78,7 @@ pub fn review(
         max_rounds: review.max_rounds,
         rounds_scale: rounds.is_none_or(|origin| origin.layer == Layer::Default),
         fail_on: review.fail_on,
+        fail_on_at_base: None,
         quorum: review.quorum,
         isolation: isolation.unwrap_or_default(),
         isolation_at_base: review.isolation,

@@ -155,6 +155,8 @@ codes! {
     InitRefused = "RL0132", Refused;
     /// The working tree is on another branch than the run.
     OtherBranch = "RL0133", Refused;
+    /// Our own output goes into the source.
+    OutputInSource = "RL0134", Refused;
     /// The run is over.
     RunIsOver = "RL0140", Refused;
     /// What was asked about a job was not granted.
@@ -209,6 +211,8 @@ codes! {
     NothingImplemented = "RL0510", ToolFailed;
     /// The creator, the planner or the arbiter failed.
     DelegationFailed = "RL0511", ToolFailed;
+    /// Standard output could not be written.
+    OutputLost = "RL0512", ToolFailed;
     /// A job could not be started, or its prompt not be written.
     JobNotStarted = "RL0601", NotStarted;
     /// A job's budget was spent.

@@ -107,6 +107,12 @@ impl RunSpec {
         let mut readers = self.panel.iter().filter(|slot| slot.is_reader());
         lowered && self.readers() > 0 && readers.all(|slot| !slot.agent.remote)
     }
+    /// Whether less blocks than the base asks for (`--fail-on`): the gate takes no approval of it.
+    #[must_use]
+    pub fn is_lenient(&self) -> bool {
+        let asked = self.review.fail_on_at_base;
+        self.readers() > 0 && asked.is_some_and(|asked| self.review.fail_on > asked)
+    }
     /// Everybody who may be asked: who reviews and who steps in, who plans, writes and rules, and whom
     /// jobs may delegate to.
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
@@ -192,6 +198,9 @@ pub struct ReviewSpec {
     pub rounds_scale: bool,
     /// Findings at least this bad block.
     pub fail_on: Severity,
+    /// How bad they are that the base asks to block: what `run-loop gate` goes by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_on_at_base: Option<Severity>,
     /// How many slots must have a verdict.
     pub quorum: Quorum,
     /// How reviewers are kept apart from the source.
@@ -214,6 +223,12 @@ pub struct ReviewSpec {
 const SCALE: [(u64, u32); 2] = [(20, 3), (200, 4)];
 
 impl ReviewSpec {
+    /// With what the base asks to block.
+    #[must_use]
+    pub fn at_base(mut self, fail_on: Severity) -> Self {
+        self.fail_on_at_base = Some(fail_on);
+        self
+    }
     /// How many rounds a run gets in which reviewers were shown this: by the largest change among them,
     /// so that what grows is not cut short. Binary files and submodules count as large.
     #[must_use]

@@ -1,10 +1,12 @@
 //! Uncommitted edits, for people: what a range that starts at HEAD already holds.
 
+use std::path::Path;
+
 use crate::domain::path::RepoPath;
 use crate::git::config::GitConfig;
 use crate::git::error::Error;
 use crate::git::filter::Forbidden;
-use crate::git::program::Git;
+use crate::git::program::{Git, ask};
 use crate::git::repository::Repository;
 
 /// The paths of uncommitted edits; `None` where looking would run a content filter that is not
@@ -44,4 +46,12 @@ pub fn paths(
         })
         .collect::<Result<Vec<_>, Error>>()
         .map(Some)
+}
+
+/// Whether git leaves a file out of what it tracks; what it cannot tell of is no such file.
+#[must_use]
+pub fn is_ignored(git: &Git, repo: &Repository, file: &Path) -> bool {
+    let command = git.command(&repo.source_root);
+    let command = command.args(["check-ignore", "--quiet", "--"]).arg(file);
+    ask(&command).is_ok_and(|told| told.is_some())
 }

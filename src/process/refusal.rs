@@ -33,7 +33,7 @@ pub(crate) fn not_started(command: &Command, error: &io::Error) -> Failure {
         ))
         .next(["head", "-n", "1", "--", &program]),
         Errno::NOENT | Errno::NOTDIR => runnable(format!("{program} does not exist"))
-            .next(["ls", "-l", "--", &program]),
+            .next(["run-loop", "config", "show", "--origin"]),
         Errno::ACCESS | Errno::PERM if is_file(&command.program) => runnable(format!(
             "{program} is not executable, or its interpreter is not"
         ))

@@ -1,5 +1,6 @@
 //! Writing what a permit allows, the manifest last.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path};
 
 use crate::domain::code::Code;
@@ -59,6 +60,34 @@ pub fn publish(
     })
 }
 
+/// Checks, before anything is paid for, that what is there of the reports folder is ours and no link.
+/// Nothing is made.
+///
+/// # Errors
+/// [`Code::ReportsUnsafe`].
+pub fn usable(control_root: &Path, reports: &str) -> Result<(), Failure> {
+    let mut path = control_root.to_owned();
+    for component in Path::new(reports).join(layout::APPROVALS).components() {
+        path.push(component);
+        let found = match fs_err::symlink_metadata(&path) {
+            Ok(found) => found,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(unsafe_folder(&path, &error.to_string())),
+        };
+        if found.is_symlink() {
+            return Err(unsafe_folder(&path, "it is a link"));
+        }
+        if !found.is_dir() {
+            return Err(unsafe_folder(&path, "it is no folder"));
+        }
+        if found.uid() != rustix::process::geteuid().as_raw() {
+            let owner = format!("it belongs to user {}", found.uid());
+            return Err(unsafe_folder(&path, &owner));
+        }
+    }
+    Ok(())
+}
+
 /// Opens or makes the reports folder, component by component, following no link.
 fn reports_folder(control_root: &Path, reports: &str) -> Result<Folder, Failure> {
     let relative = Path::new(reports);
@@ -96,6 +125,7 @@ fn unsafe_folder(path: &Path, reason: &str) -> Failure {
             path.display()
         ),
     )
+    .next(["ls", "-ld", "--", &path.to_string_lossy()])
 }
 
 /// Writes everything; the bytes of the manifest that is there at the end.

@@ -11,6 +11,7 @@ use crate::domain::price::{Cost, Price, cost_of};
 use crate::domain::spent::{Spent, Usage};
 use crate::domain::summary::{JobRecord, Summary};
 use crate::engine::DelegationRecord;
+use crate::report::public::VERSION;
 use crate::report::table::table;
 use crate::report::text;
 
@@ -20,6 +21,8 @@ const DELEGATE: &str = "delegate";
 /// What a run used.
 #[derive(Debug, Clone, Serialize)]
 pub struct CostReport {
+    /// The version of this form.
+    pub version: u32,
     /// The run.
     pub run: LoopId,
     /// All of it.
@@ -138,6 +141,7 @@ impl CostReport {
         delegated: impl IntoIterator<Item = &'a DelegationRecord>,
     ) -> Self {
         let mut report = Self {
+            version: VERSION,
             run,
             total: Sum::default(),
             rounds: BTreeMap::new(),

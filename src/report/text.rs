@@ -27,6 +27,12 @@ pub fn block(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// JSON with the same meaning in which no CI system finds a command: `##` stands in strings alone.
+#[must_use]
+pub fn json(json: &str) -> String {
+    apart(json, "#\\u0023")
+}
+
 /// An escape is shown, not obeyed: what an agent wrote stays visible.
 fn push(safe: &mut String, c: char) {
     if (c.is_control() && c != '\t') || is_invisible(c) {
@@ -45,14 +51,26 @@ fn broken(line: &str) -> String {
     } else {
         line.to_owned()
     };
-    let mut parts = line.split("##");
-    let mut safe = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let name = part.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
-        safe.push_str(if name.starts_with('[') { "## " } else { "##" });
-        safe.push_str(part);
+    apart(&line, "## ")
+}
+
+/// The text with something else for `##` where a name and `[` follow it.
+fn apart(text: &str, instead: &str) -> String {
+    let (mut safe, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find("##") {
+        let after = &rest[at + 2..];
+        let name = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+        if name.starts_with('[') {
+            safe.push_str(&rest[..at]);
+            safe.push_str(instead);
+            rest = after;
+        } else {
+            // One of them alone: the next may begin a command.
+            safe.push_str(&rest[..=at]);
+            rest = &rest[at + 1..];
+        }
     }
-    safe
+    safe + rest
 }
 
 #[cfg(test)]
@@ -77,6 +95,19 @@ mod tests {
         assert_eq!(line("a ##[error]b"), "a ## [error]b");
         assert_eq!(line("##vso[task.x]"), "## vso[task.x]");
         assert_eq!(line("##teamcity[x]"), "## teamcity[x]");
+        assert_eq!(line("####[error]b"), "#### [error]b");
         assert_eq!(line("std::fs ## Heading"), "std::fs ## Heading");
+    }
+
+    #[test]
+    fn json_means_the_same_without_a_command_in_it() {
+        let value = serde_json::json!({"title": "###[error]x ##vso[a] ## Heading", "#": "##"});
+        let text = json(&value.to_string());
+        assert!(!text.contains("##[") && !text.contains("##vso["), "{text}");
+        assert!(text.contains("## Heading"), "{text}");
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&text).unwrap(),
+            value
+        );
     }
 }

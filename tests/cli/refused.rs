@@ -26,7 +26,11 @@ fn a_worktree_that_is_none_is_refused() {
         machine.refuses(&args, 3, code, path);
     }
     let machine = machine.variable("RUN_LOOP_WORKTREE", "../nowhere");
-    machine.refuses(&REVIEW, 3, "RL0103", "nowhere");
+    let named = "the variable RUN_LOOP_WORKTREE names the working tree: --worktree /";
+    let next = machine.refuses(&REVIEW, 3, "RL0103", named);
+    assert_eq!(next, "env -u RUN_LOOP_WORKTREE run-loop doctor");
+    // The gate judges what stands here, whatever was left in the environment.
+    machine.refuses(&["gate", "--base", "main"], 5, "RL0901", "");
 }
 
 #[test]
@@ -90,12 +94,13 @@ fn a_panel_that_cannot_run_is_refused() {
         "codex is in no folder of PATH",
     );
     machine.refuses(&by("inside"), 2, "RL0006", "inside the repository");
-    machine.refuses(
+    let next = machine.refuses(
         &[&by("checks")[..], &["--reviewer", "checks"]].concat(),
         2,
         "RL0016",
         "checks",
     );
+    assert_eq!(next, "run-loop --base main --review-only --reviewer checks");
     // T-024.
     let next = machine.refuses(&by("afar"), 2, "RL0015", "--remote-review diff-only");
     assert_eq!(
@@ -203,18 +208,167 @@ fn the_users_file_is_checked_before_the_repository_is_asked() {
 fn a_task_file_that_is_none_is_refused() {
     let machine = Machine::new();
     machine.repo.write("blank.md", " \n");
-    for (path, what) in [
-        ("none.md", "none.md"),
-        ("src", "no regular file"),
-        ("blank.md", "blank"),
+    let root = machine.repo.root().to_str().unwrap().to_owned();
+    for (path, what, listed) in [
+        ("none.md", "none.md: No such file", ""),
+        ("no/such/file", "file: No such file", ""),
+        ("src", "no regular file", "/src"),
+        ("blank.md", "blank", "/blank.md"),
     ] {
+        let args = [&REVIEW[..], &["--task-file", path]].concat();
+        let next = machine.refuses(&args, 2, "RL0013", what);
+        // What is not there cannot be listed.
+        assert_eq!(next, format!("ls -l -- {root}{listed}"));
+    }
+    // It is found from the control root, and lies where the command was started.
+    machine.repo.write("src/task.md", "Make it faster.\n");
+    let src = machine.repo.root().join("src");
+    let args = [&REVIEW[..], &["--task-file=task.md"]].concat();
+    let next = machine.refuses_in(&src, &args, 2, "RL0013", "there is one at");
+    let line = "run-loop --base main --review-only --task-file";
+    assert_eq!(next, format!("{line}={root}/src/task.md"));
+}
+
+/// What the gate refuses of the base's configuration would be reviewed for nothing.
+#[test]
+fn an_agent_that_nobody_uses_is_refused_as_the_gate_does() {
+    for agent in ["{profile: clod}", "{}", "{kind: human, command: [sh]}"] {
+        let config = format!("version: 1\nagents: {{old: {agent}}}\n");
+        let machine = Machine::new().at_base("run-loop.yaml", &config);
         machine.refuses(
-            &[&REVIEW[..], &["--task-file", path]].concat(),
+            &[&REVIEW[..], &["--reviewer", "checks"]].concat(),
             2,
-            "RL0013",
-            what,
+            "RL0009",
+            "old",
+        );
+        machine.refuses(&["gate", "--base", "main"], 2, "RL0009", "old");
+        assert_eq!(machine.run(&["doctor", "--base", "main"]).code, 2);
+    }
+}
+
+/// Ours is the one output that moves the content in every round.
+#[test]
+fn output_that_goes_into_the_source_is_refused() {
+    let machine = Machine::new();
+    machine.repo.write(".git/info/exclude", "*.log\n");
+    let outside = machine.repo.beside("log");
+    let redirected = |file: &std::path::Path, stderr: bool| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_run-loop"));
+        command.args(REVIEW).current_dir(machine.repo.root());
+        machine.prepare(&mut command);
+        let to = std::fs::File::create(file).unwrap();
+        if stderr {
+            command.stderr(to);
+        } else {
+            command.stdout(to);
+        }
+        let ended = command.output().unwrap();
+        let said = std::fs::read_to_string(file).unwrap();
+        let said = said + &String::from_utf8_lossy(&ended.stderr);
+        std::fs::remove_file(file).unwrap();
+        (ended.status.code().unwrap(), said)
+    };
+    for stderr in [false, true] {
+        let log = machine.repo.root().join("log");
+        let (code, said) = redirected(&log, stderr);
+        assert_eq!(code, 3, "{said}");
+        let named = format!(
+            "error RL0134: standard {} goes into",
+            ["output", "error"][usize::from(stderr)]
+        );
+        assert!(said.contains(&named), "{said}");
+        assert!(
+            said.contains("next: run-loop --base main --review-only\n"),
+            "{said}"
         );
     }
+    assert!(
+        !machine.repo.root().join(".git/run-loop").exists(),
+        "nothing was started"
+    );
+    for file in [&outside, &machine.repo.root().join("a.log")] {
+        let (code, said) = redirected(file, false);
+        assert_eq!(code, 0, "{said}");
+    }
+}
+
+/// Who adds reviewers on main reviews older branches without them, and has to be told.
+#[test]
+fn rules_that_the_base_got_later_are_named() {
+    let machine = Machine::new();
+    machine.repo.git(&["switch", "-q", "main"]);
+    let config = "version: 1\nagents: {bot: {kind: command, command: [sh, -c, 'exit 1']}}\n";
+    machine.repo.write("run-loop.yaml", config);
+    machine.repo.commit("configure");
+    machine.repo.git(&["switch", "-q", "feature"]);
+    let root = machine.repo.root().to_str().unwrap().to_owned();
+    let merge = format!("git -C {root} merge main");
+    let later = "is another one than the one that counts, at the merge base";
+    let args = [&REVIEW[..], &["--reviewer", "bot"]].concat();
+    assert_eq!(machine.refuses(&args, 2, "RL0005", later), merge);
+    let told = machine.run(&REVIEW).stderr;
+    assert!(told.contains(later) && told.contains(&merge), "{told}");
+    let doctor = machine.run(&["doctor", "--base", "main"]).stdout;
+    assert!(
+        doctor.contains(later) && doctor.contains(&merge),
+        "{doctor}"
+    );
+    machine.repo.git(&["rebase", "-q", "main"]);
+    let told = machine.run(&REVIEW).stderr;
+    assert!(!told.contains(later), "{told}");
+}
+
+/// Evidence that cannot be published is not paid for.
+#[test]
+fn a_reports_folder_that_is_none_is_refused_before_anything_starts() {
+    for (path, is_link) in [
+        (".agents", true),
+        (".agents/reports", false),
+        (".agents/reports", true),
+        (".agents/reports/approvals", true),
+    ] {
+        let machine = Machine::new();
+        let place = machine.repo.root().join(path);
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        let what = if is_link {
+            std::os::unix::fs::symlink(machine.repo.beside("elsewhere"), &place).unwrap();
+            "it is a link"
+        } else {
+            machine.repo.write(path, "x");
+            "it is no folder"
+        };
+        let next = machine.refuses(&REVIEW, 3, "RL0123", what);
+        assert_eq!(next, format!("ls -ld -- {}", place.display()));
+        let doctor = machine.run(&["doctor"]);
+        assert!(
+            doctor.code == 3 && doctor.stderr.contains("RL0123"),
+            "{doctor:?}"
+        );
+    }
+}
+
+/// The list of agents is what such a file breaks.
+#[test]
+fn a_profile_that_is_none_is_told_with_a_command_that_works() {
+    let machine = Machine::new();
+    let folder = machine.home().join("config/run-loop/profiles");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("claude.yaml"), "just text\n").unwrap();
+    let next = machine.refuses(&["agents"], 2, "RL0009", "expected the keys of a profile");
+    assert_eq!(next, "run-loop schema profile");
+}
+
+#[test]
+fn a_demo_that_has_no_place_or_no_git_is_no_fault_of_ours() {
+    let machine = Machine::new().variable("TMPDIR", "/nonexistent");
+    machine.refuses(
+        &["demo"],
+        3,
+        "RL0121",
+        "the demo's folder could not be made",
+    );
+    let machine = Machine::new().variable("PATH", "/nonexistent");
+    machine.refuses(&["demo"], 3, "RL0119", "git");
 }
 
 #[test]

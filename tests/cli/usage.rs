@@ -13,7 +13,9 @@ fn a_single_word_is_no_task_and_a_typo_starts_no_loop() {
     };
     typo(&["gaet"], "run-loop gate");
     typo(&["gaet", "--base", "main"], "run-loop gate --base main");
-    typo(&["--base", "main", "stauts"], "run-loop status --base main");
+    typo(&["gaet", "--creator", "ann"], "run-loop gate --help");
+    typo(&["--base", "main", "stauts"], "run-loop status --help");
+    typo(&["fix"], "run-loop --help");
     typo(&["shwo", "0192"], "run-loop show 0192");
     let next = machine.refuses(
         &["--base", "main", "gate"],
@@ -24,7 +26,68 @@ fn a_single_word_is_no_task_and_a_typo_starts_no_loop() {
     assert_eq!(next, "run-loop gate --base main");
     let next = machine.refuses(&["fix", "the", "parser"], 2, "RL0002", "3 arguments");
     assert_eq!(next, "run-loop 'fix the parser'");
+    let next = machine.refuses(&["--", "fix", "it"], 2, "RL0002", "2 arguments");
+    assert_eq!(next, "run-loop -- 'fix it'");
     machine.refuses(&["  "], 2, "RL0002", "blank");
+}
+
+/// The words alone would be another run: in another tree, against another base, by another agent.
+#[test]
+fn a_task_that_lacks_its_quotes_keeps_the_rest_of_the_line() {
+    let machine = Machine::new();
+    let line = "--worktree . --base=main --creator add --reviewer bot add rate limiting --plan";
+    let args: Vec<&str> = line.split(' ').collect();
+    let next = machine.refuses(&args, 2, "RL0002", "3 arguments");
+    assert_eq!(
+        next,
+        "run-loop --worktree . --base=main --creator add --reviewer bot 'add rate limiting' --plan"
+    );
+}
+
+/// Nothing that writes is proposed for what may be another program's command.
+#[test]
+fn two_words_and_help_lead_to_the_help() {
+    let machine = Machine::new();
+    for (args, next) in [
+        (&["help"][..], "run-loop --help"),
+        (&["help", "gate"], "run-loop gate --help"),
+        (&["help", "me", "now"], "run-loop --help"),
+        (&["review", "feature"], "run-loop --help"),
+        (&["diff", "main", "--creator", "ann"], "run-loop --help"),
+    ] {
+        assert_eq!(machine.refuses(args, 2, "RL0002", ""), next, "{args:?}");
+    }
+}
+
+/// A format that a variable asks for holds for what clap refuses, too.
+#[test]
+fn a_variable_asks_for_the_format_of_every_failure() {
+    let machine = Machine::new().variable("RUN_LOOP_FORMAT", "json");
+    for (args, is_json) in [
+        (&["--bse", "x"][..], true),
+        (&["gat"], true),
+        (&["--bse", "x", "--format", "human"], false),
+    ] {
+        let ended = machine.run(args);
+        let parsed = serde_json::from_str::<serde_json::Value>(&ended.stderr);
+        assert_eq!((ended.code, parsed.is_ok()), (2, is_json), "{ended:?}");
+    }
+}
+
+/// An empty document with exit 0 would be an answer to whoever reads it later.
+#[test]
+fn a_full_disk_under_stdout_is_not_taken_for_success() {
+    let machine = Machine::new();
+    for args in [&["schema", "verdict"][..], &["list"], &["explain"]] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_run-loop"));
+        command.args(args).current_dir(machine.repo.root());
+        machine.prepare(&mut command);
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        let ended = command.stdout(full.unwrap()).output().unwrap();
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(6), "{args:?}: {stderr}");
+        assert!(stderr.contains("error RL0512"), "{args:?}: {stderr}");
+    }
 }
 
 #[test]
@@ -185,4 +248,9 @@ fn help_version_and_explanations_are_data() {
     }
     let next = machine.refuses(&["explain", "7"], 2, "RL0017", "\"7\"");
     assert_eq!(next, "run-loop explain RL0007");
+    let next = machine.refuses(&["explain", "RL9999"], 2, "RL0017", "RL9999");
+    assert_eq!(
+        next, "run-loop explain",
+        "a page of something else is no help"
+    );
 }

@@ -273,3 +273,47 @@ fn a_task_file_is_read_from_the_control_root() {
         .spec;
     assert_eq!(spec.task.as_deref(), Some("Make it faster.\n"));
 }
+
+/// T-038, and both are told: which was read, and that another one was not.
+#[test]
+fn a_task_file_is_told_with_its_path_and_so_is_another_one_in_the_current_folder() {
+    let machine = Machine::new();
+    machine.repo.write("task.md", "Make it faster.\n");
+    let args = ["--base", "main", "--review-only", "--task-file", "task.md"];
+    let src = machine.repo.root().join("src");
+    let notices = || read(&machine, &src, &args, &[]).unwrap().notices.join("\n");
+    let root = machine.repo.root().display().to_string();
+    let told = notices();
+    assert!(
+        told.contains(&format!("the task is read from {root}/task.md")),
+        "{told}"
+    );
+    assert!(!told.contains("another file"), "{told}");
+    machine.repo.write("src/task.md", "Make it slower.\n");
+    let told = notices();
+    let other = format!("another file of that name, {root}/src/task.md, is not read");
+    assert!(told.contains(&other), "{told}");
+}
+
+/// What less is mended for is known before it is paid for.
+#[test]
+fn findings_that_block_at_the_base_and_not_here_are_told() {
+    let machine = Machine::new()
+        .at_base("run-loop.yaml", CONFIG)
+        .at_base("docs/security.md", "Look.\n");
+    let told = |severity: &str| {
+        let args = ["--base", "main", "--review-only", "--fail-on", severity];
+        let run = read(
+            &machine,
+            machine.repo.root(),
+            &args,
+            &[("BOT_TOKEN", "dummy")],
+        )
+        .unwrap();
+        run.notices.join("\n").contains("takes no PASS of this run")
+    };
+    assert_eq!(
+        ["critical", "high", "medium"].map(told),
+        [true, false, false]
+    );
+}

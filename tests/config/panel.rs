@@ -104,7 +104,13 @@ fn names_that_are_taken_reserved_or_no_names_are_refused_with_another() {
         Code::BadSlotName,
         "use \"bot\"",
     );
-    refused("[checks, checks]", Code::BadSlotName, "\"checks\"");
+    // No other name helps: there is one slot of it.
+    refused(
+        "[checks, checks]",
+        Code::BadSlotName,
+        "in the panel twice; leave one out",
+    );
+    refused("[Checks]", Code::UnknownAgent, "did you mean `checks`?");
     for name in ["approvals", "creator", "checks", "self-review"] {
         refused(
             &format!("[{{agent: bot, name: {name}}}]"),

@@ -11,7 +11,7 @@ use run_loop::domain::code::Code;
 use run_loop::domain::exit::Exit;
 
 #[track_caller]
-fn holds(name: &str, generated: &str) {
+pub(crate) fn holds(name: &str, generated: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("docs/reference")
         .join(name);
@@ -204,7 +204,7 @@ fn environment() {
     for name in NEVER_READ {
         writeln!(page, "- `{name}`").unwrap();
     }
-    page += "\n`RUN_LOOP_JOB_*` is what run-loop gives to its jobs; none of them is an option.\n";
+    page += "\n`RUN_LOOP_JOB_*` is what run-loop gives to its jobs (all of them: [agents of kind `command`](../command-agents.md)); none of them is an option.\n";
     holds("environment.md", &page);
 }
 

@@ -60,7 +60,7 @@ fn unknown_keys_are_refused_with_the_nearest_one() {
         ),
         (
             "version: 1\nroles: {creator: \" \"}\n",
-            "run-loop.yaml, line 2: `roles.creator` is blank, not text, or null",
+            "run-loop.yaml, line 2: `roles.creator` is blank, not text",
         ),
         (
             "version: 1\nchecks:\n  - name: test\n",

@@ -474,6 +474,7 @@ fn run(slot: &Slot) -> RunSpec {
             max_rounds: 5,
             rounds_scale: false,
             fail_on: Severity::Medium,
+            fail_on_at_base: None,
             quorum: Quorum::All,
             isolation: Isolation::Worktree,
             isolation_at_base: Isolation::Worktree,

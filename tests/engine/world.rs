@@ -153,6 +153,7 @@ impl World {
                 max_rounds: self.max_rounds,
                 rounds_scale: false,
                 fail_on: Severity::Medium,
+                fail_on_at_base: None,
                 quorum: self.quorum.map_or(Quorum::All, Quorum::AtLeast),
                 isolation: Isolation::Worktree,
                 isolation_at_base: Isolation::Worktree,

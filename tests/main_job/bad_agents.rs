@@ -93,12 +93,51 @@ fn with_a_person() -> Bench {
         .ready()
 }
 
-/// A person needs a terminal; that there is none is told as the reason.
+/// A person needs a terminal; that there is none is a reason to start nobody.
 #[test]
-fn a_person_without_a_terminal_gives_no_verdict() {
+fn a_person_without_a_terminal_is_missed_before_anything_starts() {
     let bench = with_a_person();
-    bench.review().ends(5).with("RL0301").says("no terminal");
-    assert_eq!(bench.promoted(), Vec::<String>::new());
+    bench.review().ends(2).with("RL0006").says("no terminal");
+    assert!(!bench.repo.root().join(".git/run-loop").exists());
+    let doctor = bench.run(&["doctor", "--base", "main"]);
+    doctor.ends(2).says("no terminal");
+}
+
+/// Why a program failed stands in what it said last, and all of that is kept without its keys.
+#[test]
+fn what_a_failed_program_said_is_kept_and_shown() {
+    let script =
+        "echo trying; echo 'warming up' >&2; echo \"FATAL: $BOT_TOKEN is no key\" >&2; exit 3";
+    let bench = Bench::new()
+        .reviewer_with(
+            "ann",
+            &ScriptedAgent::with_script(script),
+            "env: [BOT_TOKEN]",
+        )
+        .ready();
+    let mut command = bench.command(&["--base", "main", "--review-only"]);
+    command.env("BOT_TOKEN", "canary-0123456789");
+    let ran = Ran::of(&command.output().unwrap());
+    ran.ends(5).with("RL0301").says("(exit code 3): FATAL: ");
+    let shown = bench.run(&["show", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+    let printed = report["printed"].as_array().unwrap();
+    assert_eq!(printed.len(), 2, "both attempts: {printed:?}");
+    for one in printed {
+        assert_eq!(
+            (&one["what"], &one["role"]),
+            (&"stderr".into(), &"review".into())
+        );
+        let file = one["file"].as_str().unwrap();
+        let said = std::fs::read_to_string(file).unwrap();
+        assert!(said.contains("warming up\nFATAL: "), "{said}");
+        assert!(!said.contains("canary"), "{said}");
+        let people = bench.run(&["show"]).stdout;
+        assert!(
+            people.contains(&format!("round 1 ann review stderr  {file}")),
+            "{people}"
+        );
+    }
 }
 
 /// A person at a (pseudo-)terminal confirms by the slot's name.

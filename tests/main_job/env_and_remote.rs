@@ -37,6 +37,21 @@ fn env_isolation_reviews_the_source_tree() {
     bench.gate().ends(0);
 }
 
+/// The gate takes no approval for which less blocked than the base asks: the review without the option is
+/// what comes next.
+#[test]
+fn a_review_that_lets_more_pass_is_followed_by_one_that_does_not() {
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing())
+        .ready();
+    let ran = bench.run(&["--base", "main", "--review-only", "--fail-on", "critical"]);
+    ran.ends(0).says("the base asks for medium");
+    let root = bench.repo.root().display();
+    let next = format!("next: run-loop --worktree {root} --base main --review-only\n");
+    assert!(ran.stdout.ends_with(&next), "{}", ran.stdout);
+    bench.gate().ends(5).with("RL0909");
+}
+
 /// The same where somebody who sees nothing but the diff would step in: who did not is no help.
 #[test]
 fn a_remote_fallback_does_not_make_a_reader_isolated() {

@@ -28,7 +28,7 @@ async fn a_missing_program_is_named() {
     let (code, message, next) = refused(&Command::new(&missing, bench.path()), &bench).await;
     assert_eq!(code, Code::AgentNotRunnable);
     assert_eq!(message, format!("{} does not exist", missing.display()));
-    assert_eq!(next[0], "ls");
+    assert_eq!(next[0], "run-loop", "what is not there cannot be listed");
 }
 
 #[tokio::test]

@@ -90,6 +90,7 @@ pub(crate) fn spec(number: u8, source: &Path) -> RunSpec {
             max_rounds: 5,
             rounds_scale: false,
             fail_on: Severity::Medium,
+            fail_on_at_base: None,
             quorum: Quorum::All,
             isolation: Isolation::Worktree,
             isolation_at_base: Isolation::Worktree,

@@ -78,6 +78,7 @@ impl Source {
                 max_rounds: 5,
                 rounds_scale: false,
                 fail_on: Severity::Medium,
+                fail_on_at_base: None,
                 quorum: Quorum::All,
                 isolation: Isolation::Worktree,
                 isolation_at_base: Isolation::Worktree,

@@ -72,6 +72,18 @@ fn m220_base_and_worktree_feed_the_main_job() {
     ran.ends(0).says("nobody read this change");
 }
 
+/// What is printed to go on with can be pasted, whatever the path.
+#[test]
+fn the_review_that_comes_next_is_quoted_for_a_shell() {
+    let user = User::with_config("setup: []");
+    let ran = user.run(&[
+        "worktree", "prepare", "topic", "--base", "main", "--at", "../a b",
+    ]);
+    let tree = user.beside("a b");
+    ran.ends(0)
+        .says(&format!("run-loop --worktree '{}' --base ", tree.display()));
+}
+
 /// M-220: repeatable; the second time nothing is made, and `setup:` is not run again.
 #[test]
 fn m220_again_keeps_what_is_there() {

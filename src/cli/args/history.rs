@@ -1,4 +1,4 @@
-//! The commands that read what runs left: `status`, `list`, `show`, `log`.
+//! The commands that read what runs left: `status`, `list`, `show`, `log`, `events`.
 
 use clap::Args;
 

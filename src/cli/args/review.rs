@@ -21,7 +21,7 @@ pub struct LoopArgs {
     /// A task of a single word
     #[arg(last = true, value_name = "TASK", num_args = 0..)]
     pub task_after: Vec<String>,
-    /// Read the task from a file
+    /// Read the task from a file, found from the repository's main working tree
     #[arg(long, value_name = "FILE", help_heading = "What is reviewed")]
     pub task_file: Option<PathBuf>,
     /// The working tree to review; default the current one, or `RUN_LOOP_WORKTREE`
@@ -57,7 +57,7 @@ pub struct LoopArgs {
     /// Let the planner write a plan first
     #[arg(long, help_heading = "Who works")]
     pub plan: bool,
-    /// Work by this plan
+    /// Work by this plan, found from the repository's main working tree
     #[arg(long, value_name = "FILE", help_heading = "Who works")]
     pub plan_file: Option<PathBuf>,
     /// Findings at least this bad block; default medium

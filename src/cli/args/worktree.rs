@@ -18,7 +18,7 @@ pub enum WorktreeCommand {
 }
 
 const PREPARE_HELP: &str = "\
-Prints BASE= and WORKTREE= to stdout: what `run-loop --worktree .. --base .. --review-only` takes. \
+Prints BASE= and WORKTREE= to stdout, each to the end of its line and unquoted: what `run-loop --worktree .. --base .. --review-only` takes. \
 When a step fails, everything that was made is taken back. Run again, it keeps what is there.";
 
 const REMOVE_HELP: &str = "\

@@ -5,6 +5,7 @@ use super::machine::{folder, space};
 use crate::cli::args::doctor::DoctorArgs;
 use crate::cli::environment::Environment;
 use crate::cli::locate::{self, Place};
+use crate::cli::newer_rules::NewerRules;
 use crate::cli::{sources, templates, validate};
 use crate::config::load::FILE_NAME;
 use crate::config::world::{Programs, World};
@@ -14,6 +15,7 @@ use crate::domain::failure::Failure;
 use crate::domain::oid::Oid;
 use crate::domain::slot::Slot;
 use crate::git::{Git, base, refuse};
+use crate::promote;
 use crate::report::doctor::Finding;
 use crate::store::run_lock::Holder;
 use crate::store::{RunLock, StateFolder};
@@ -106,11 +108,14 @@ fn configuration(
     environment: &Environment,
 ) -> Result<(Here, Vec<Finding>), Failure> {
     let given = args.base.as_deref().unwrap_or("HEAD");
-    let (_, base, _) = validate::resolve_base(&place.git, &place.source, Some(given))?;
+    let (spec, base, _) = validate::resolve_base(&place.git, &place.source, Some(given))?;
+    let newer = NewerRules::find(&place.git, &place.source, &spec, &base);
     let layers = sources::sources(environment, &place.git, &place.source, &base)?;
     let config = load(&layers)?;
     templates::read(&config, &place.git, &place.source.git_dir, &base)?;
     let mut findings = vec![file(&layers, &base)];
+    let newer = newer.map(|newer| Finding::warning("configuration", newer.said(), newer.next()));
+    findings.extend(newer);
     for notice in &config.notices {
         findings.push(Finding::warning(
             "configuration",
@@ -199,9 +204,15 @@ fn panel_of(here: &Here, environment: &Environment, told: &mut Told) {
 fn reaches(here: &Here, world: &World<'_>, panel: &[Slot]) -> Result<(), Failure> {
     let policy = rules::policy(&here.config)?;
     let review = rules::review(&here.config, None, false)?;
+    rules::checks(&here.config)?;
+    rules::cache(&here.config)?;
+    let reports = rules::reports(&here.config)?;
+    promote::usable(&here.place.source.control_root, &reports)?;
     let (git, source) = (&here.place.git, &here.place.source);
     let at_base = sources::base_file(git, &source.git_dir, &here.base)?;
-    let declared = panel::declared(&validate::base_alone(at_base)?, world.read_base)?;
+    let at_base = validate::base_alone(at_base)?;
+    agents::declared(&at_base)?;
+    let declared = panel::declared(&at_base, world.read_base)?;
     panel::reaches(panel, &policy, review.quorum, &declared)
 }
 

@@ -9,7 +9,7 @@ use crate::cli::args::job::SubmitArgs;
 use crate::cli::environment::Environment;
 use crate::cli::job::desk::{Beside, Desk, choose};
 use crate::cli::job::single;
-use crate::cli::output;
+use crate::cli::{output, text_file};
 use crate::contract::structured;
 use crate::domain::agent::Choice;
 use crate::domain::code::Code;
@@ -145,7 +145,7 @@ fn schema(path: &Path) -> Result<Vec<u8>, Failure> {
 fn refused(option: &str, path: &Path, what: &dyn std::fmt::Display) -> Failure {
     let shown = path.display().to_string();
     let message = format!("{option} {shown}: {what}");
-    Failure::new(Code::BadValue, message).next(["ls", "-l", "--", &shown])
+    Failure::new(Code::BadValue, message).next(["ls", "-l", "--", &text_file::listable(path)])
 }
 
 /// What a regular file holds that is not too large.

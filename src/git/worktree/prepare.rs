@@ -281,12 +281,8 @@ fn branch_name(git: &Git, repo: &Repository, branch: &str) -> Result<String, Fai
     let odd = branch.starts_with('-') || branch == "HEAD" || branch.starts_with("refs/");
     if odd || ask(&checked)?.is_none() {
         let message = format!("{branch:?} is no name for a branch");
-        return Err(Failure::new(Code::BadValue, message).next([
-            "git",
-            "check-ref-format",
-            "--branch",
-            branch,
-        ]));
+        return Err(Failure::new(Code::BadValue, message)
+            .next(["run-loop", "worktree", "prepare", "--help"]));
     }
     Ok(full)
 }

@@ -31,8 +31,9 @@ pub(super) fn after_approval(spec: &RunSpec, pin: &Pin, readers: u32) -> Option<
     let words: Vec<&str> = if readers == 0 {
         // The gate takes no approval that nobody read for.
         vec!["run-loop", "agents"]
-    } else if spec.lacks_isolation() {
-        // Nor one of readers who saw the source itself, unless the base admits them.
+    } else if spec.lacks_isolation() || spec.is_lenient() {
+        // Nor one of readers who saw the source itself, or for whom less blocked, unless the base admits
+        // that.
         let review = [
             "run-loop",
             "--worktree",
