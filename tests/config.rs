@@ -7,6 +7,8 @@
 
 mod support;
 
+#[path = "config/json.rs"]
+mod json;
 #[path = "config/layers.rs"]
 mod layers;
 #[path = "config/panel.rs"]
