@@ -3,15 +3,21 @@
 use crate::contract::markdown::Report;
 use crate::contract::text::excerpt;
 use crate::contract::{Expect, claims};
+use crate::domain::finding::Claim;
 use crate::domain::job::Review;
+use crate::domain::severity::Severity;
 use crate::domain::verdict::{Coverage, Verdict};
 
 const PASS: &str = "VERDICT: PASS";
 const NOT_PASS: &str = "VERDICT: NOT PASS";
 /// Characters of the summary that is taken from the report's first paragraph.
 const SUMMARY_CAP: usize = 1_000;
+/// Characters of the title of what a NOT PASS finds, which is its first line.
+const TITLE_CAP: usize = 120;
+/// Characters of the text of it.
+const BODY_CAP: usize = 20_000;
 /// Words that take back a PASS wherever they stand (scenario T-174).
-const DOUBTS: [&str; 12] = [
+const DOUBTS: [&str; 18] = [
     "not pass",
     "not a pass",
     "no pass",
@@ -24,6 +30,13 @@ const DOUBTS: [&str; 12] = [
     "not be merged",
     "verdict: fail",
     "does not pass",
+    // What the prompt asks to be said of acceptance items and of earlier findings.
+    "not met",
+    "unmet",
+    "still holds",
+    "still open",
+    "not fixed",
+    "not mended",
 ];
 
 /// Reads a report under `contract: line`.
@@ -48,7 +61,7 @@ pub(super) fn review(report: &Report, expect: &Expect<'_>) -> Result<Review, Vec
         Some(verdict) if problems.is_empty() => Ok(Review {
             verdict,
             summary: summary(&paragraphs, expect.nonce),
-            findings: Vec::new(),
+            findings: refusal(verdict, report, expect.nonce).into_iter().collect(),
             prior: Vec::new(),
             plan: Vec::new(),
             unanswered: Vec::new(),
@@ -57,6 +70,32 @@ pub(super) fn review(report: &Report, expect: &Expect<'_>) -> Result<Review, Vec
         }),
         Some(_) | None => Err(problems),
     }
+}
+
+/// What a NOT PASS in this form finds: its text, whole, which somebody can answer. It has no place, and
+/// blocks.
+fn refusal(verdict: Verdict, report: &Report, nonce: &str) -> Option<Claim> {
+    if verdict == Verdict::Pass {
+        return None;
+    }
+    let lines = report.text().split('\n');
+    let told = lines.filter(|line| !is_about_verdict(line) && nonce_of(line) != Some(nonce));
+    let told: Vec<&str> = told.map(str::trim_end).collect();
+    let body = told.join("\n");
+    let body = body.trim();
+    let mut lines = body.lines().map(bare);
+    let title = lines.find(|line| !line.is_empty())?;
+    Some(Claim {
+        title: title.chars().take(TITLE_CAP).collect(),
+        severity: Severity::High,
+        blocking: true,
+        path: None,
+        line: None,
+        end_line: None,
+        body: body.chars().take(BODY_CAP).collect(),
+        pre_existing: false,
+        blob: None,
+    })
 }
 
 /// Whether a text says NOT PASS on a line of its own, however it is dressed up.
@@ -83,6 +122,14 @@ pub(super) fn is_refusal(word: &str) -> bool {
         "FAILED",
         "REJECT",
         "REJECTED",
+        "REQUESTCHANGES",
+        "CHANGESREQUESTED",
+        "REQUESTEDCHANGES",
+        "NEEDSCHANGES",
+        "NEEDSWORK",
+        "BLOCK",
+        "BLOCKED",
+        "NO",
     ]
     .contains(&letters.as_str())
 }

@@ -37,6 +37,43 @@ fn one_line_and_the_nonce_are_a_verdict() {
     assert_eq!(review.verdict, Verdict::NotPass);
 }
 
+/// What a NOT PASS says is one finding without a place, so that somebody can answer it; a bare one has none.
+#[test]
+fn the_text_of_a_refusal_is_a_finding() {
+    let text = format!(
+        "\n## It crashes.\n\n- at the end\n\nVERDICT: NOT PASS\n\nNonce: {NONCE}\n\nMore.\n"
+    );
+    let review = valid(read(&text));
+    let [finding] = review.findings.as_slice() else {
+        panic!("{:?}", review.findings)
+    };
+    assert_eq!(finding.title, "It crashes");
+    assert_eq!(finding.body, "## It crashes.\n\n- at the end\n\n\n\nMore.");
+    assert!(finding.blocking && finding.path.is_none());
+    for (text, found) in [
+        (format!("VERDICT: NOT PASS\n\n{NONCE}\n"), 0),
+        (format!("It is fine.\n\nVERDICT: PASS\n\n{NONCE}\n"), 0),
+    ] {
+        assert_eq!(valid(read(&text)).findings.len(), found, "{text}");
+    }
+}
+
+/// What the prompt asks to be said of items and earlier findings is heard beside a PASS.
+#[test]
+fn a_pass_beside_what_is_not_met_or_not_mended_is_none() {
+    for doubt in [
+        "Item 2 is not met: there is no test.",
+        "Item 2 is unmet.",
+        "F-1 still holds.",
+        "F-1 is Still Open",
+        "F-1 was not fixed.",
+        "It was not mended.",
+    ] {
+        let (problems, _, _) = invalid(read(&format!("{doubt}\n\nVERDICT: PASS\n\n{NONCE}\n")));
+        assert!(problems[0].contains("the text says"), "{problems:?}");
+    }
+}
+
 /// T-173, T-174: quoted, negated, doubled, dressed up, half said.
 #[test]
 fn what_is_no_verdict() {
