@@ -29,11 +29,12 @@ pub mod structured;
 mod text;
 mod verdict;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::domain::agent::Contract;
 use crate::domain::evidence::Evidence;
+use crate::domain::id::FindingId;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::domain::severity::Severity;
@@ -55,6 +56,9 @@ pub struct Expect<'a> {
     pub fail_on: Severity,
     /// The plan's acceptance items ([`acceptance::items`]); a PASS answers each of them.
     pub items: &'a BTreeSet<u32>,
+    /// The earlier findings that the prompt shows, with the paths that they cite: a report speaks of no
+    /// others.
+    pub prior: &'a BTreeMap<FindingId, Option<RepoPath>>,
     /// What lies at a path in the snapshot's tree; `None` where no regular text file lies, or nobody
     /// knows. A place that does not resolve never lowers anything (scenario S26), so `&|_| None` is
     /// safe.

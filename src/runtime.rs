@@ -6,6 +6,7 @@
 
 pub mod clock;
 pub mod drive;
+pub mod facts;
 pub mod messages;
 mod perform;
 pub mod remains;

@@ -54,3 +54,5 @@ mod thrown_away;
 mod told;
 #[path = "whole_loop/withdrawn.rs"]
 mod withdrawn;
+#[path = "whole_loop/words.rs"]
+mod words;

@@ -88,25 +88,119 @@ fn take(json: &Json, trust: Trust, expect: &Expect<'_>, kept: &mut Kept) {
             }
         }
     }
-    for list in json.all("prior") {
-        for entry in list.elements() {
-            let mut words = entry.all("disposition").filter_map(Json::as_text);
-            if words.any(still_holds) {
-                let ids = entry.all("finding").filter_map(Json::as_text);
-                kept.open.extend(ids.filter_map(FindingId::parse));
-            }
-        }
+    for said in json.all("prior") {
+        keep_open(said, expect, kept);
     }
-    let is_finding = |name| json.all(name).next().is_some();
-    if is_finding("title") && (is_finding("severity") || is_finding("body")) {
+    // What stands under another name than `findings` is one all the same.
+    for (_, value) in json.members() {
+        loose(value, trust, expect, kept);
+    }
+    if is_finding(json) {
         keep(json, trust, expect, kept);
     }
 }
 
-/// Whether a word means that an earlier finding still holds, however it is spelt.
-fn still_holds(word: &str) -> bool {
-    let word = word.trim().to_lowercase();
-    Disposition::parse(&word).is_some_and(Disposition::holds)
+/// Takes every object that reads as a finding, however deep it lies.
+fn loose(json: &Json, trust: Trust, expect: &Expect<'_>, kept: &mut Kept) {
+    if is_finding(json) {
+        keep(json, trust, expect, kept);
+    }
+    let members = json.members().iter().map(|(_, value)| value);
+    for value in json.elements().iter().chain(members) {
+        loose(value, trust, expect, kept);
+    }
+}
+
+fn is_finding(json: &Json) -> bool {
+    let has = |name| json.all(name).next().is_some();
+    has("title") && (has("severity") || has("body"))
+}
+
+/// Takes what is said of earlier findings, in whatever form. What is not clearly said to be settled still
+/// holds: of a finding that was not shown, one that was is meant, and nobody knows which.
+fn keep_open(said: &Json, expect: &Expect<'_>, kept: &mut Kept) {
+    match said {
+        // A pair is one word on one finding; whatever names a finding each is several.
+        Json::List(entries) if entries.iter().all(stands_alone) => {
+            for entry in entries {
+                keep_open(entry, expect, kept);
+            }
+        }
+        Json::List(words) => {
+            let words: Vec<&str> = words.iter().filter_map(Json::as_text).collect();
+            keep_said_open(&words.join(" "), expect, kept);
+        }
+        Json::Object(members) if said.all("finding").next().is_some() => {
+            let word = |name| said.all(name).filter_map(Json::as_text);
+            let ids: Vec<&str> = word("finding").collect();
+            let mut words = word("disposition").peekable();
+            let settled = words.peek().is_some() && words.all(is_settled);
+            if !settled && !members.is_empty() {
+                keep_ids(ids.into_iter().filter_map(id), expect, kept);
+            }
+        }
+        Json::Object(members) => {
+            for (name, value) in members {
+                let value = value.as_text().unwrap_or_default();
+                keep_said_open(&format!("{name} {value}"), expect, kept);
+            }
+        }
+        Json::Text(text) => keep_said_open(text, expect, kept),
+        Json::Null | Json::Bool(_) | Json::Natural(_) | Json::Number => {}
+    }
+}
+
+/// Whether an entry needs no other one to be about a finding.
+fn stands_alone(entry: &Json) -> bool {
+    entry
+        .as_text()
+        .is_none_or(|text| words(text).any(|word| id(word).is_some()))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| c.is_whitespace() || ",;:".contains(c));
+    words.filter(|word| !word.is_empty())
+}
+
+/// The same of a text that names a finding and says something of it.
+fn keep_said_open(text: &str, expect: &Expect<'_>, kept: &mut Kept) {
+    let mut rest = words(text).filter(|word| id(word).is_none());
+    let settled = rest.next().is_some_and(is_settled) && rest.next().is_none();
+    let about = words(text).any(|word| id(word).is_some() || holds(word));
+    if about && !settled {
+        keep_ids(words(text).filter_map(id), expect, kept);
+    }
+}
+
+fn keep_ids(ids: impl Iterator<Item = FindingId>, expect: &Expect<'_>, kept: &mut Kept) {
+    let (shown, others): (Vec<_>, Vec<_>) = ids.partition(|id| expect.prior.contains_key(id));
+    if shown.is_empty() || !others.is_empty() {
+        kept.open.extend(expect.prior.keys());
+    }
+    kept.open.extend(shown);
+}
+
+/// The id of a finding, however it is spelt: `F-3`, `f-03`, `#3`.
+fn id(word: &str) -> Option<FindingId> {
+    let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let digits = word.trim_start_matches(['F', 'f']);
+    let digits = digits.trim_start_matches(['-', '_', '#']);
+    digits.parse().ok().map(FindingId)
+}
+
+/// Whether a word means that an earlier finding does not hold any more.
+fn is_settled(word: &str) -> bool {
+    disposition(word).is_some_and(|said| !said.holds())
+}
+
+/// Whether it means that one still does.
+fn holds(word: &str) -> bool {
+    disposition(word).is_some_and(Disposition::holds)
+}
+
+fn disposition(word: &str) -> Option<Disposition> {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    Disposition::parse(&word.to_lowercase())
 }
 
 fn keep(json: &Json, trust: Trust, expect: &Expect<'_>, kept: &mut Kept) {

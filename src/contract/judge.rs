@@ -8,7 +8,7 @@ use crate::contract::verdict::{self, Covered, Decoded, Place, Said};
 use crate::contract::{Expect, TextFile, form};
 use crate::domain::evidence::{ChangedFile, Evidence, FileStatus};
 use crate::domain::finding::Claim;
-use crate::domain::job::{ItemState, Review};
+use crate::domain::job::{ItemState, Prior, Review};
 use crate::domain::path::RepoPath;
 use crate::domain::verdict::{Coverage, Verdict};
 
@@ -24,6 +24,7 @@ pub(super) fn review(report: &Report, expect: &Expect<'_>) -> Result<Review, Vec
     if decoded.tree != expect.tree.as_str() {
         problems.push("`tree` is not the one in the prompt".to_owned());
     }
+    prior_problems(&decoded, expect, &mut problems);
     let unmet = decoded
         .plan
         .iter()
@@ -68,13 +69,44 @@ pub(super) fn review(report: &Report, expect: &Expect<'_>) -> Result<Review, Vec
             receipts: right_receipts(&decoded, expect.evidence),
             summary: decoded.summary,
             findings,
-            prior: decoded.prior,
+            prior: located(decoded.prior, expect),
             plan: decoded.plan,
             unanswered,
             coverage,
         }),
         Some(_) | None => Err(problems),
     }
+}
+
+/// What is wrong with the words on earlier findings: one that is mistaken for another says nothing of the
+/// one that was meant.
+fn prior_problems(decoded: &Decoded, expect: &Expect<'_>, problems: &mut Vec<String>) {
+    let mut told = BTreeSet::new();
+    for prior in &decoded.prior {
+        let finding = prior.finding;
+        if !expect.prior.contains_key(&finding) {
+            problems.push(format!(
+                "`prior` names {finding}, which is none of the earlier findings in the prompt"
+            ));
+        } else if !told.insert(finding) {
+            problems.push(format!("`prior` names {finding} twice"));
+        }
+    }
+}
+
+/// The words on earlier findings, with what lies where each of these points.
+fn located(prior: Vec<Prior>, expect: &Expect<'_>) -> Vec<Prior> {
+    let here = |finding| {
+        let path = expect.prior.get(&finding)?.as_ref()?;
+        Some((expect.text_at)(path)?.blob)
+    };
+    let prior = prior.into_iter();
+    prior
+        .map(|said| Prior {
+            blob: here(said.finding),
+            ..said
+        })
+        .collect()
 }
 
 /// Which acceptance items of the plan nothing is said of.

@@ -266,6 +266,7 @@ fn prior(json: &Json, at: &str, problems: &mut Vec<String>) -> Option<Prior> {
         finding: finding?,
         disposition: word.and_then(Disposition::parse)?,
         note,
+        blob: None,
     })
 }
 

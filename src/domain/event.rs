@@ -308,7 +308,11 @@ pub enum RoundResult {
     /// Every slot that must pass did, and nothing moved.
     Passed,
     /// A slot said NOT PASS, or claims stand.
-    NotPassed,
+    NotPassed {
+        /// What moved that no job may touch: what passed in the round is void.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tripped: Vec<Trip>,
+    },
     /// Content or base moved: every approval of the round is void.
     Stale {
         /// Paths whose content moved.
@@ -323,4 +327,31 @@ pub enum RoundResult {
         /// Why.
         reason: String,
     },
+}
+
+impl RoundResult {
+    /// A round that somebody refused, and in which nothing was touched.
+    #[must_use]
+    pub fn refused() -> Self {
+        let tripped = Vec::new();
+        Self::NotPassed { tripped }
+    }
+    /// Whether somebody refused it.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        match self {
+            Self::NotPassed { .. } => true,
+            Self::Passed | Self::Stale { .. } | Self::Inconclusive { .. } => false,
+        }
+    }
+    /// Whether what passed in it counts for nothing, and neither does what its reviewers said to be
+    /// mended: the content moved, or something was touched that no job may touch.
+    #[must_use]
+    pub fn is_void(&self) -> bool {
+        match self {
+            Self::Stale { .. } => true,
+            Self::NotPassed { tripped } => !tripped.is_empty(),
+            Self::Passed | Self::Inconclusive { .. } => false,
+        }
+    }
 }

@@ -108,6 +108,15 @@ pub enum Trip {
 }
 
 impl Trip {
+    /// Whether nobody but a person has any business there: what a job left behind works on after its
+    /// round, and the next round's beginning does not make it right.
+    #[must_use]
+    pub fn outlasts_its_round(self) -> bool {
+        match self {
+            Self::Config | Self::Hooks | Self::Info | Self::Manifests => true,
+            Self::HeadRef | Self::BranchTip | Self::Index => false,
+        }
+    }
     /// The thing, for people.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -120,6 +129,23 @@ impl Trip {
             Self::Index => "the index",
             Self::Manifests => "the approval manifests",
         }
+    }
+}
+
+impl Tripwire {
+    /// The parts in which two of them differ.
+    pub fn differs(&self, new: &Self) -> impl Iterator<Item = Trip> {
+        let checks = [
+            (Trip::HeadRef, self.head_ref != new.head_ref),
+            (Trip::BranchTip, self.branch_tip != new.branch_tip),
+            (Trip::Config, self.config != new.config),
+            (Trip::Hooks, self.hooks != new.hooks),
+            (Trip::Info, self.info != new.info),
+            (Trip::Index, self.index != new.index),
+            (Trip::Manifests, self.manifests != new.manifests),
+        ];
+        let moved = checks.into_iter().filter(|(_, moved)| *moved);
+        moved.map(|(trip, _)| trip)
     }
 }
 
@@ -370,24 +396,13 @@ impl Remeasured {
         let now = &self.pin;
         let content_moved = now.identity.content_tree != pinned.identity.content_tree;
         let base_moved = self.base_rewound || now.identity.base != pinned.identity.base;
-        let (old, new) = (&pinned.tripwire, &now.tripwire);
         let suspicious = content_moved || !self.head_descends;
-        let checks = [
-            (Trip::HeadRef, old.head_ref != new.head_ref),
-            (
-                Trip::BranchTip,
-                suspicious && old.branch_tip != new.branch_tip,
-            ),
-            (Trip::Config, old.config != new.config),
-            (Trip::Hooks, old.hooks != new.hooks),
-            (Trip::Info, old.info != new.info),
-            (Trip::Index, suspicious && old.index != new.index),
-            (Trip::Manifests, old.manifests != new.manifests),
-        ];
-        let trips = checks
-            .into_iter()
-            .filter_map(|(trip, moved)| moved.then_some(trip))
-            .collect();
+        let counts = |trip: &Trip| match trip {
+            Trip::BranchTip | Trip::Index => suspicious,
+            Trip::HeadRef | Trip::Config | Trip::Hooks | Trip::Info | Trip::Manifests => true,
+        };
+        let trips = pinned.tripwire.differs(&now.tripwire).filter(counts);
+        let trips = trips.collect();
         Drift {
             base_moved,
             content_moved,

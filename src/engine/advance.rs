@@ -4,12 +4,14 @@
 //! folded or read back from a journal.
 
 mod agenda;
+mod answer;
 mod budget;
 mod cancelled;
 mod close;
 mod delegation;
 mod hold;
 mod limit;
+mod moved;
 mod round;
 mod slot;
 mod verdict;

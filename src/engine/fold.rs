@@ -4,6 +4,7 @@ mod budget;
 mod delegation;
 mod effect;
 mod round;
+mod watch;
 mod work;
 
 use std::sync::Arc;
@@ -87,6 +88,7 @@ pub fn fold(state: &mut State, event: &Event) {
             outcome,
         } => {
             state.stamp = Some(*stamp);
+            watch::looked(state, outcome);
             effect::effect_done(state, *effect, outcome);
         }
         Event::RoundOpened { round } => {
@@ -168,6 +170,7 @@ pub fn fold(state: &mut State, event: &Event) {
 fn resumed(state: &mut State, stamp: Stamp, tries: bool) {
     state.stamp = Some(stamp);
     state.inherited = state.requested;
+    let aside = state.suspended.is_some();
     if state.stop != Some(StopCause::Cancel) {
         state.stop = None;
     }
@@ -181,6 +184,10 @@ fn resumed(state: &mut State, stamp: Stamp, tries: bool) {
     state.tried_at = tries.then_some(stamp.at);
     work::resumed(state, tries);
     delegation::resumed(state, tries);
+    if aside {
+        // Nobody worked in it: whatever moved, people moved, and what is compared is what goes on.
+        state.watched = watch::under_way(state).cloned();
+    }
     let Phase::Round { stage, .. } = &mut state.phase else {
         return;
     };

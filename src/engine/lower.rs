@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use crate::domain::finding::{Claim, Disposition, Finding};
 use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::identity::Pin;
-use crate::domain::job::{Reading, Review as Said, Role};
+use crate::domain::job::{Job, Reading, Review as Said, Role};
 use crate::domain::lines::Place;
 use crate::domain::lowered::{Earlier, Known, Lowered, REPORTS, is_completed, is_taken_back};
 use crate::domain::oid::Oid;
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{PassedBy, Verdict};
+use crate::engine::ledger::may_speak_of;
 use crate::engine::state::{Review, State};
 
 impl State {
@@ -38,7 +39,10 @@ impl State {
             .filter(|finding| finding.slot == slot.name && finding.job != job)
             .map(|finding| Earlier {
                 finding,
-                ruled: Self::ruled(finding),
+                ruled: Self::ruled(finding).filter(|_| {
+                    let content = &review.pin.identity.content_tree;
+                    self.is_ruled_here(finding, content, claim.blob.as_ref())
+                }),
                 own: self.raised_by_rank(finding) == Some(rank),
             })
             .collect();
@@ -46,7 +50,7 @@ impl State {
             slot,
             tree: &review.pin.identity.tree,
             since: &review.evidence.since,
-            reports: &self.completed(&slot.name, rank, round),
+            reports: &self.completed(&slot.name, rank, round, &review.pin),
             findings: &findings,
         };
         known.lowers(claim, said)
@@ -73,25 +77,23 @@ impl State {
         // The first of them is what all are called by.
         Some(earlier.again.unwrap_or(earlier.id))
     }
-    /// Whether a report, valid or not, says of an earlier blocking finding of its slot that it still
-    /// holds, which no ruling settled.
-    pub(super) fn keeps_open(&self, slot: &SlotName, reading: &Reading) -> bool {
+    /// Whether a review of this content, valid or not, says of an earlier blocking finding that it still
+    /// holds, of whatever slot, which no ruling settled here.
+    pub(super) fn keeps_open(&self, job: &Job, reading: &Reading, content: &Oid) -> bool {
         let open = reading.still_open();
         self.findings.iter().any(|finding| {
-            finding.slot == *slot
-                && finding.blocking
-                && Self::ruled(finding).is_none()
+            finding.blocking
+                && may_speak_of(job, finding)
                 && open.contains(&finding.id)
+                && !self.is_ruled_here(finding, content, reading.blob_of(finding.id))
         })
     }
     /// Whether a PASS on one's own work takes back what one had found on the very same content: by
     /// that alone a review of one's own work passes where it did not before (row M-012).
     pub(super) fn takes_back(&self, pin: &Pin, finding: &Finding, said: &Said) -> bool {
-        let here = self.bars.iter().any(|bar| {
-            bar.job == finding.job
-                && bar.base == pin.identity.base
-                && bar.content_tree == pin.identity.content_tree
-        });
+        let mut bars = self.bars.iter();
+        let here =
+            bars.any(|bar| bar.job == finding.job && bar.content_tree == pin.identity.content_tree);
         let passes = said.verdict == Verdict::Pass && said.is_whole();
         here && passes
             && finding.slot == SlotName::self_review()
@@ -120,8 +122,8 @@ impl State {
         })
     }
     /// The trees of the completed reports that an agent of a slot gave in rounds before this one by the plan
-    /// of now, oldest first.
-    fn completed(&self, slot: &SlotName, rank: usize, before: RoundNumber) -> Vec<&Oid> {
+    /// of now and against the base of now, oldest first: against another one it saw another change.
+    fn completed(&self, slot: &SlotName, rank: usize, before: RoundNumber, pin: &Pin) -> Vec<&Oid> {
         let jobs = self.jobs.values().filter(|record| {
             let job = &record.job;
             let completed = record.outcome.as_ref().is_some_and(is_completed);
@@ -131,9 +133,9 @@ impl State {
         jobs.filter_map(|record| {
             let mut rounds = self.rounds.iter();
             let round = rounds.find(|round| round.number == record.job.round)?;
-            let by_this_plan = round.plan == self.plan;
-            by_this_plan.then_some(())?;
-            Some(&round.pin.as_ref()?.identity.tree)
+            let identity = &round.pin.as_ref()?.identity;
+            let same_change = round.plan == self.plan && identity.base == pin.identity.base;
+            same_change.then_some(&identity.tree)
         })
         .collect()
     }
@@ -143,7 +145,7 @@ impl State {
         let panel = self.run.iter().flat_map(|run| &run.panel);
         let agents = panel.flat_map(|slot| (0..=slot.fallback.len()).map(move |rank| (slot, rank)));
         let late = agents.filter_map(|(slot, rank)| {
-            let reports = self.completed(&slot.name, rank, round);
+            let reports = self.completed(&slot.name, rank, round, pin);
             reports.last().filter(|_| reports.len() >= REPORTS).copied()
         });
         let shown = self.shown.iter().filter(|_| !self.places.is_empty());

@@ -24,7 +24,8 @@ impl State {
     pub fn last_seen(&self, job: &Job) -> Vec<LastSeen<'_>> {
         match job.role {
             Role::Review | Role::Readjudicate => {
-                let own = self.last_reported(&job.slot, job.round);
+                // Another agent of the slot has a memory of its own.
+                let own = self.last_reported(&job.slot, Some(job.rank), job.round);
                 own.map(|(round, pin)| LastSeen {
                     round,
                     by: Vec::new(),
@@ -44,7 +45,7 @@ impl State {
         let mut all: Vec<LastSeen<'_>> = Vec::new();
         let readers = self.run.iter().flat_map(|run| &run.panel);
         for slot in readers.filter(|slot| slot.is_reader()) {
-            let Some((round, pin)) = self.last_reported(&slot.name, before) else {
+            let Some((round, pin)) = self.last_reported(&slot.name, None, before) else {
                 continue;
             };
             match all.iter_mut().find(|seen| seen.round == round) {
@@ -60,12 +61,18 @@ impl State {
         all
     }
 
-    /// The last round before this one on which the slot gave a report that reads.
-    fn last_reported(&self, slot: &SlotName, before: RoundNumber) -> Option<(RoundNumber, &Pin)> {
+    /// The last round before this one on which the slot, or this agent of it, gave a report that reads.
+    fn last_reported(
+        &self,
+        slot: &SlotName,
+        rank: Option<usize>,
+        before: RoundNumber,
+    ) -> Option<(RoundNumber, &Pin)> {
         let reported = |round: &&ClosedRound| {
             let mut records = self.jobs.values().map(|it| (&it.job, it.outcome.as_ref()));
             records.any(|(job, outcome)| {
-                let asked = job.role == Role::Review && job.slot == *slot;
+                let own = rank.is_none_or(|rank| rank == job.rank);
+                let asked = job.role == Role::Review && job.slot == *slot && own;
                 asked
                     && job.round == round.number
                     && outcome.is_some_and(|outcome| {

@@ -10,7 +10,7 @@ use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
 use crate::domain::finding::{Disposition, Finding, Word};
 use crate::domain::id::{EffectId, FindingId, JobId, MessageId, RoundNumber};
-use crate::domain::identity::{Pin, Remeasured};
+use crate::domain::identity::{Pin, Remeasured, Trip};
 use crate::domain::job::{Job, JobOutcome};
 use crate::domain::lines::Place;
 use crate::domain::oid::Oid;
@@ -75,6 +75,14 @@ pub struct State {
     pub plan: Option<JobId>,
     /// What everybody said of a finding, in order.
     pub notes: BTreeMap<FindingId, Vec<Word>>,
+    /// The content that each job of the loop was asked on.
+    pub contents: BTreeMap<JobId, Oid>,
+    /// The source as it was last seen while jobs may have run.
+    pub watched: Option<Pin>,
+    /// The base before and since, once both it and its ref moved while jobs may have run.
+    pub rebased: Option<(Oid, Oid)>,
+    /// What moved while jobs may have run that outlasts its round.
+    pub tampered: Vec<Trip>,
     /// What reviews of the round under way settled, and how it stood before: in a void round it stands so
     /// again.
     pub settled: Vec<Undo>,

@@ -82,7 +82,7 @@ pub(super) fn against(state: &Attestations, content: &Oid) -> Vec<Against> {
                 continue;
             }
             let ended_so = is_last && ends_not_pass(run);
-            if round.result == Some(RoundResult::NotPassed) || ended_so {
+            if round.result.as_ref().is_some_and(RoundResult::is_refused) || ended_so {
                 all.push(Against {
                     run: run.run,
                     at: time_of(run, round),

@@ -147,7 +147,8 @@ fn shown(round: &ApprovedRound) -> Result<(), Failure> {
 /// Checks that no claim, of whatever attempt, stands against this identity.
 fn unbarred(round: &ApprovedRound) -> Result<(), Failure> {
     let open = round.findings.iter().find(|finding| {
-        let settled = ledger::ruling(round, finding).is_some();
+        let content = &round.pinned.identity.content_tree;
+        let settled = ledger::is_ruled_on(round, finding, content);
         finding.blocking && !settled && !ledger::is_taken_back(round, finding)
     });
     if let Some(finding) = open {
@@ -188,15 +189,19 @@ fn unbarred(round: &ApprovedRound) -> Result<(), Failure> {
     }
 }
 
-/// An earlier finding of its slot of which the job's report, valid or not, says that it still holds, and
-/// whose force nothing took since.
+/// An earlier finding, of whatever slot, of which the job's report, valid or not, says that it still
+/// holds, and whose force nothing took here.
 fn kept_open<'a>(round: &'a ApprovedRound, ended: &EndedJob) -> Option<&'a Finding> {
     let open = ended.outcome.reading.still_open();
     round.ledger.iter().find(|finding| {
-        finding.slot == ended.job.slot
-            && finding.blocking
+        ledger::may_speak_of(&ended.job, finding)
             && open.contains(&finding.id)
-            && ledger::ruling(round, finding).is_none()
+            && !ledger::is_ruled_here(
+                round,
+                finding,
+                &round.pinned.identity.content_tree,
+                ended.outcome.reading.blob_of(finding.id),
+            )
             && !ledger::is_taken_back_after(round, finding, ended.job.id)
     })
 }

@@ -10,6 +10,7 @@ use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome};
 use crate::domain::lines::Since;
+use crate::domain::oid::Oid;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::domain::time::Timestamp;
@@ -44,7 +45,7 @@ pub struct ApprovedRound {
     pub reviews: Vec<EndedJob>,
     /// What was measured when each round of the run opened, this one and earlier ones.
     pub rounds: Vec<(RoundNumber, Pin)>,
-    /// The rounds that were void, since the content moved.
+    /// The rounds that were void, since the content moved, or what no job may touch.
     pub void: BTreeSet<RoundNumber>,
     /// The job that wrote the plan that each round went by, where a planner wrote it.
     pub plans: BTreeMap<RoundNumber, JobId>,
@@ -97,4 +98,6 @@ pub struct EndedJob {
     pub job: Job,
     /// What came back.
     pub outcome: JobOutcome,
+    /// The content that it was asked on, where that is known.
+    pub content: Option<Oid>,
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::domain::event::{Event, RoundResult};
+use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::finding::Disposition;
 use crate::domain::id::{JobId, LoopId};
@@ -54,7 +54,7 @@ pub struct Said {
     pub role: Option<&'static str>,
     /// Why, in its words.
     pub note: String,
-    /// Whether it is void, since the content moved in the round in which it was said.
+    /// Whether it is void, since something moved in the round in which it was said.
     pub void: bool,
 }
 
@@ -136,7 +136,7 @@ impl Ledger {
                     named(said.agent.as_deref()),
                     said.role.unwrap_or("unknown job"),
                     if said.void {
-                        ", void: the content moved"
+                        ", void with its round"
                     } else {
                         ""
                     }
@@ -153,12 +153,11 @@ impl Ledger {
     }
 }
 
-/// Whether a review is of a round in which the content moved.
+/// Whether a review is of a void round.
 fn is_void(state: &State, job: &Job) -> bool {
     let mut rounds = state.rounds.iter();
-    let stale = |result: &RoundResult| matches!(result, RoundResult::Stale { .. });
     job.role == Role::Review
-        && rounds.any(|round| round.number == job.round && stale(&round.result))
+        && rounds.any(|round| round.number == job.round && round.result.is_void())
 }
 
 fn named(agent: Option<&str>) -> String {

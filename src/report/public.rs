@@ -352,7 +352,7 @@ pub enum Kind {
         moved: Vec<RepoPath>,
         /// Whether the base moved.
         base_moved: bool,
-        /// Why it is inconclusive.
+        /// Why it is inconclusive, or what moved besides that no job may touch.
         reason: Option<String>,
     },
     /// The run is over but for giving back what it holds.

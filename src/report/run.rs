@@ -318,7 +318,11 @@ impl RoundReport {
         let (result, reason) = match &round.result {
             None => (None, None),
             Some(RoundResult::Passed) => (Some("passed"), None),
-            Some(RoundResult::NotPassed) => (Some("not_passed"), None),
+            Some(RoundResult::NotPassed { tripped }) => {
+                let names: Vec<&str> = tripped.iter().map(|trip| trip.as_str()).collect();
+                let touched = (!names.is_empty()).then(|| format!("moved: {}", names.join(", ")));
+                (Some("not_passed"), touched)
+            }
             Some(RoundResult::Stale {
                 moved,
                 base_moved,

@@ -128,12 +128,38 @@ fn an_unreadable_finding_is_a_blocking_one() {
 /// A refusal in other spellings is no verdict, but it is a claim.
 #[test]
 fn a_refusal_in_another_spelling_is_kept() {
-    for word in ["not pass", "NOT_PASS", "Not Pass.", "FAIL", "rejected"] {
+    for word in [
+        "not pass",
+        "NOT_PASS",
+        "Not Pass.",
+        "FAIL",
+        "rejected",
+        "REQUEST CHANGES",
+        "changes requested",
+        "BLOCK",
+        "NO",
+    ] {
         let (_, claimed, _) = invalid(read(passing_with("\"PASS\"", &format!("\"{word}\""))));
         assert_eq!(claimed, Some(Verdict::NotPass), "{word}");
     }
     let (_, claimed, _) = invalid(read("I looked.\n\n**VERDICT: NOT PASS**\n"));
     assert_eq!(claimed, Some(Verdict::NotPass));
+}
+
+/// A finding under another name than `findings`, or deeper than it should be, is a claim all the same.
+#[test]
+fn a_finding_is_a_claim_wherever_it_stands() {
+    let found = r#"{"title": "t", "severity": "high", "body": "b"}"#;
+    for more in [
+        format!(r#"[], "issues": [{found}]"#),
+        format!(r#"[], "finding": {found}"#),
+        format!(r#"[], "review": {{"blocking": [{found}]}}"#),
+        format!("[[{found}]]"),
+    ] {
+        let (_, _, claims) = invalid(read(passing_with("[]", &more)));
+        let high = claims.iter().filter(|it| it.title == "t");
+        assert_eq!(high.count(), 1, "{more}: {claims:?}");
+    }
 }
 
 /// What is no refusal is no claim.

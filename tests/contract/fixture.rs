@@ -100,6 +100,9 @@ pub(crate) fn read_with(
         evidence,
         fail_on: Severity::Medium,
         items,
+        prior: &(1..=9)
+            .map(|id| (FindingId(id), Some("src/lib.rs".into())))
+            .collect(),
         text_at: &lines,
     };
     review::read(report.as_ref(), &expect)

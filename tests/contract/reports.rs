@@ -1,6 +1,6 @@
 //! What a report says under `contract: json`: verdict, findings, notes, and what is wrong with it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use run_loop::contract::review::REPORT_CAP;
 use run_loop::domain::agent::Contract;
@@ -12,7 +12,8 @@ use run_loop::domain::severity::Severity;
 use run_loop::domain::verdict::{Coverage, Verdict};
 
 use crate::fixture::{
-    PASSING, REFUSING, evidence, invalid, is_pass, passing_with, read, read_with, report, valid,
+    PASSING, REFUSING, evidence, invalid, is_pass, oid, passing_with, read, read_with, report,
+    valid,
 };
 
 /// P05, P10: a clean review passes, and needs no made-up finding.
@@ -170,6 +171,8 @@ fn notes_on_earlier_findings_and_the_plan_are_kept() {
     let review = valid(read(passing_with("[]", more)));
     assert_eq!(review.verdict, Verdict::Pass);
     let prior = &review.prior[0];
+    // What the finding is about, as it is now.
+    assert_eq!(prior.blob, Some(oid('b')));
     assert_eq!(
         (prior.finding, prior.disposition, prior.note.as_str()),
         (FindingId(3), Disposition::Fixed, "n")
@@ -284,6 +287,32 @@ fn what_is_not_utf_8_is_invalid_and_kept() {
     assert_eq!((claimed, claims.len()), (Some(Verdict::NotPass), 2));
 }
 
+/// A word on a finding that the prompt did not show, or two on one, say nothing of the one that was meant:
+/// such a report is no verdict.
+#[test]
+fn a_report_speaks_of_the_findings_that_it_was_shown_and_once_of_each() {
+    for (prior, told) in [
+        (
+            "F-10",
+            "`prior` names F-10, which is none of the earlier findings",
+        ),
+        ("F-3", "`prior` names F-3 twice"),
+    ] {
+        for verdict in ["PASS", "NOT PASS"] {
+            let more = format!(
+                r#"[], "prior": [{{"finding": "F-3", "disposition": "fixed", "note": "n"}},
+                {{"finding": "{prior}", "disposition": "open", "note": "still there"}}]"#
+            );
+            let text = passing_with("[]", &more);
+            let text = text.replace("\"PASS\"", &format!("\"{verdict}\""));
+            let (problems, claimed, _) = invalid(read(&text));
+            assert!(problems.iter().any(|it| it.contains(told)), "{problems:?}");
+            let refuses = (verdict == "NOT PASS").then_some(Verdict::NotPass);
+            assert_eq!(claimed, refuses);
+        }
+    }
+}
+
 /// An empty nonce is never fulfilled, not even by an empty nonce.
 #[test]
 fn a_job_without_nonce_never_passes() {
@@ -296,18 +325,55 @@ fn a_job_without_nonce_never_passes() {
         evidence: &evidence(),
         fail_on: Severity::Medium,
         items: &BTreeSet::new(),
+        prior: &BTreeMap::new(),
         text_at: &|_| None,
     };
     invalid(run_loop::contract::review::read(text.as_bytes(), &expect));
 }
 
-/// Claims never vanish: what an invalid report calls open stays open, however the word is spelt.
+/// Claims never vanish: what an invalid report does not clearly call settled stays open, in whatever form.
 #[test]
 fn what_an_invalid_report_keeps_open_is_kept() {
-    let prior = r#"[], "prior": [{"finding": "F-3", "disposition": "open", "note": "n"},
-        {"finding": "F-1", "disposition": "Upheld"}, {"finding": "F-2", "disposition": "fixed"},
-        {"finding": "F-4", "disposition": "maybe"}, {"finding": "five", "disposition": "open"}]"#;
-    let reading = read(passing_with("[]", prior));
-    assert_eq!(reading.still_open(), [FindingId(1), FindingId(3)]);
-    invalid(reading);
+    let ids = |numbers: &[u32]| numbers.iter().copied().map(FindingId).collect::<Vec<_>>();
+    let all = ids(&[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    let kept = |prior: &str| {
+        // No such field: nothing of it is a verdict.
+        let more = format!(r#"[], "odd": 1, "prior": {prior}"#);
+        let reading = read(passing_with("[]", &more));
+        let open = reading.still_open();
+        invalid(reading);
+        open
+    };
+    for (prior, open) in [
+        (
+            r#"[{"finding": "F-3", "disposition": "open", "note": "n"},
+                {"finding": "F-1", "disposition": "Upheld"},
+                {"finding": "F-2", "disposition": "fixed"},
+                {"finding": "F-4", "disposition": "maybe"}]"#,
+            ids(&[1, 3, 4]),
+        ),
+        (
+            r#"[{"finding": "F-3", "disposition": "not fixed"}]"#,
+            ids(&[3]),
+        ),
+        (r#"[{"finding": "F-3", "disposition": "OPEN."}]"#, ids(&[3])),
+        (r#"[{"finding": "F-3", "disposition": "Fixed."}]"#, ids(&[])),
+        (r#"[{"finding": "F-3", "state": "open"}]"#, ids(&[3])),
+        (r#"[{"finding": "f-03", "disposition": "open"}]"#, ids(&[3])),
+        (r#"[{"finding": "3", "disposition": "open"}]"#, ids(&[3])),
+        (r#"{"F-3": "open", "F-4": "fixed"}"#, ids(&[3])),
+        (r#"[["F-3", "open"], ["F-4", "withdrawn"]]"#, ids(&[3])),
+        (r#""F-3 open""#, ids(&[3])),
+        (r#"["F-3: still there", "F-4 fixed"]"#, ids(&[3])),
+        (r#""none""#, ids(&[])),
+        ("[]", ids(&[])),
+        // One that was shown is meant, and nobody knows which.
+        (
+            r#"[{"finding": "F-11", "disposition": "open"}]"#,
+            all.clone(),
+        ),
+        (r#"[{"finding": "five", "disposition": "open"}]"#, all),
+    ] {
+        assert_eq!(kept(prior), open, "{prior}");
+    }
 }

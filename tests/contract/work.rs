@@ -331,6 +331,29 @@ fn a_correction_claims_no_new_plan() {
     assert!(!Work::new(Role::Correct).render().contains("plan"));
 }
 
+/// M-004: whatever is asked of whomever, one block says where one works and what the change is judged
+/// against.
+#[test]
+fn every_prompt_has_the_one_block_of_its_place() {
+    let works = every()
+        .into_iter()
+        .map(|(name, work)| (name, work.render()));
+    let reviews = World::variants();
+    let reviews = reviews
+        .into_iter()
+        .map(|(name, world)| (name.to_owned(), world.render()));
+    for (name, prompt) in works.chain(reviews) {
+        for line in [
+            "\n- Branch: ",
+            "\n- Base: ",
+            "\n- Head: ",
+            "\n- Uncommitted edits: ",
+        ] {
+            assert_eq!(prompt.matches(line).count(), 1, "{name}: {line}\n{prompt}");
+        }
+    }
+}
+
 /// M-051: who only reads is never shown the source, and a remote agent no path at all.
 #[test]
 fn who_reads_is_not_shown_the_source() {

@@ -69,7 +69,7 @@ pub fn of(driver: &Driver<'_>) -> Whole {
 fn result(result: &RoundResult) -> &'static str {
     match result {
         RoundResult::Passed => "passed",
-        RoundResult::NotPassed => "not passed",
+        RoundResult::NotPassed { .. } => "not passed",
         RoundResult::Stale { .. } => "stale",
         RoundResult::Inconclusive { .. } => "inconclusive",
     }

@@ -5,12 +5,13 @@ use run_loop::domain::delegation::{Closed, Signal, WALL_CLOCK_TIMEOUT};
 use run_loop::domain::effect::{Effect, Outcome};
 use run_loop::domain::event::{Event, StopCause};
 use run_loop::domain::id::JobId;
-use run_loop::domain::job::Ended;
+use run_loop::domain::job::{Ended, Role};
 use run_loop::domain::time::Timestamp;
 use run_loop::engine::State;
 
 use crate::delegations::{Run, limited_dispatch};
 use crate::orders::stop;
+use crate::trees::crew;
 use crate::world::delegated;
 
 /// A reviewer's run with one delegated job whose dispatches came back so; a limit is waited for.
@@ -146,4 +147,27 @@ fn an_older_journal_takes_the_word_of_an_agent() {
     let detail = "all".to_owned();
     let then = closed(&State::replay(&older(&run.journal)));
     assert_eq!(then, Some(Closed::Completed { detail }));
+}
+
+/// Journals of older engines do not say which of a reviewer's agents a step asks: it was the slot's own.
+#[test]
+fn an_older_journal_asks_each_slots_own_agent() {
+    let mut world = crew(4);
+    world.crew.as_mut().unwrap().writes = vec![Some(1)];
+    let mut run = Run::start_in(world, |_| ());
+    while run.perform(|_| true) {}
+    let mut ranks = 0;
+    let older = run.journal.iter().map(|event| {
+        let mut json = serde_json::to_value(event).unwrap();
+        if let Some(work) = json.get_mut("work").and_then(|it| it.as_object_mut()) {
+            ranks += usize::from(work.remove("rank").is_some());
+        }
+        serde_json::from_value(json).unwrap()
+    });
+    let older: Vec<Event> = older.collect();
+    assert!(ranks > 0);
+    assert_eq!(older, run.journal);
+    let ruled = State::replay(&older).works;
+    let ruled = ruled.iter().find(|it| it.work.role == Role::Readjudicate);
+    assert_eq!(ruled.unwrap().work.rank, 0);
 }

@@ -29,6 +29,8 @@ struct Model<'a> {
     plans: u32,
     /// What reviewers settled in the round under way, and how it stood before.
     settled: Vec<(usize, How)>,
+    /// How each finding stood when the round under way began.
+    before: Vec<How>,
 }
 
 /// The exit code of an undisturbed run in this world.
@@ -43,6 +45,7 @@ pub fn exit(world: &World) -> u8 {
         refined: false,
         plans: 0,
         settled: Vec::new(),
+        before: Vec::new(),
     };
     model.run().unwrap_or_else(|exit| exit)
 }
@@ -86,15 +89,13 @@ impl Model<'_> {
             return Err(3);
         }
         self.settled.clear();
+        self.before = self.findings.iter().map(|finding| finding.how).collect();
         let reviewed = self.content;
         if reviewed == 0 {
             return Err(if round == 1 { 3 } else { 4 });
         }
-        let refused = self.rounds.iter().flatten();
-        let before = refused
-            .filter(|refused| refused.content == reviewed)
-            .count()
-            > 0;
+        let mut refused = self.rounds.iter().flatten();
+        let before = refused.any(|refused| refused.content == reviewed);
         let works = world.crew.is_some() && !world.reviews_own_work();
         if works && before && self.barred(reviewed) {
             return Err(7);
@@ -116,14 +117,7 @@ impl Model<'_> {
         for (slot, carried) in carried.into_iter().enumerate() {
             let how = carried.unwrap_or_else(|| self.ask(slot, round, reviewed));
             if how == Slot::Passes {
-                // Who passes the content as it is has answered what it raised on other content.
-                for (nth, finding) in self.findings.iter_mut().enumerate() {
-                    let unsaid = finding.slot == slot && finding.is_unconfirmed();
-                    if unsaid && finding.content != reviewed {
-                        self.settled.push((nth, finding.how));
-                        (finding.how, finding.mended) = (How::Fixed, Some(round));
-                    }
-                }
+                self.answered(slot, round, reviewed);
             }
             slots.push(how);
         }
@@ -133,12 +127,19 @@ impl Model<'_> {
                 self.void(round);
                 return Ok(None);
             }
+            After::Rebased => return Err(4),
             After::Unknown => return Err(5),
-            After::Still | After::Tripped => {
+            After::Still | After::Touched | After::Tripped => {
                 let says_no = |slot: &Slot| matches!(slot, Slot::Refuses(_) | Slot::Leaves);
                 let refuses = slots.iter().any(says_no);
                 let stands = self.findings.iter().any(Finding::stands);
                 if refuses || self.barred(reviewed) || stands {
+                    if sealed == After::Tripped {
+                        return Err(1);
+                    }
+                    if sealed == After::Touched {
+                        self.unsettle(round);
+                    }
                     self.rounds.push(Some(Refused {
                         content: reviewed,
                         slots,
@@ -147,7 +148,7 @@ impl Model<'_> {
                     }));
                     return Ok(None);
                 }
-                if !self.enough(&slots) || sealed == After::Tripped {
+                if !self.enough(&slots) || sealed != After::Still {
                     return Err(5);
                 }
             }
@@ -157,21 +158,41 @@ impl Model<'_> {
                 self.void(round);
                 Ok(None)
             }
-            After::Unknown | After::Tripped => Err(5),
+            After::Rebased => Err(4),
+            After::Unknown | After::Touched | After::Tripped => Err(5),
             After::Still => Ok(Some(if world.promotion_fails { 6 } else { 0 })),
         }
     }
 
-    /// A round is void: what reviewers settled in it stands as before.
+    /// Who passes the content as it is has answered what it raised on other content.
+    fn answered(&mut self, slot: usize, round: u32, reviewed: u8) {
+        for (nth, finding) in self.findings.iter_mut().enumerate() {
+            let unsaid = finding.slot == slot && finding.is_unconfirmed();
+            // Another slot may have found it in this round.
+            if unsaid && finding.content != reviewed && finding.found < round {
+                self.settled.push((nth, finding.how));
+                (finding.how, finding.mended) = (How::Fixed, Some(round));
+            }
+        }
+    }
+
+    /// A round is void.
     fn void(&mut self, round: u32) {
+        self.unsettle(round);
+        self.rounds.push(None);
+    }
+
+    /// What reviewers settled in a round stands as before, but for what was found again.
+    fn unsettle(&mut self, round: u32) {
         for (nth, how) in std::mem::take(&mut self.settled).into_iter().rev() {
             let finding = &mut self.findings[nth];
-            finding.how = how;
+            if !finding.holds() {
+                finding.how = how;
+            }
             if finding.mended == Some(round) {
                 finding.mended = None;
             }
         }
-        self.rounds.push(None);
     }
 
     fn enough(&self, slots: &[Slot]) -> bool {

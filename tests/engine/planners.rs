@@ -4,7 +4,6 @@ use run_loop::domain::code::Code;
 use run_loop::domain::digest::Digest;
 use run_loop::domain::effect::{Done, Effect, Outcome};
 use run_loop::domain::end::End;
-use run_loop::domain::event::RoundResult;
 use run_loop::domain::identity::{Pin, Remeasured};
 use run_loop::domain::job::Role;
 use run_loop::engine::Phase;
@@ -34,7 +33,7 @@ fn an_approved_plan_is_refined_once() {
         let mut run = Run::start_in(world, |_| ());
         while run.perform(|_| true) {}
         let failed = run.state.rounds.iter();
-        let failed = failed.filter(|round| round.result == RoundResult::NotPassed);
+        let failed = failed.filter(|round| round.result.is_refused());
         let failed = failed.count();
         most = most.max(failed);
         let refined = run.state.works.iter();

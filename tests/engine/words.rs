@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use run_loop::domain::event::{Event, RoundResult};
+use run_loop::domain::event::Event;
 use run_loop::domain::finding::Word;
 use run_loop::domain::id::{FindingId, JobId};
 use run_loop::domain::job::Role;
@@ -36,7 +36,7 @@ proptest! {
                         note: note.clone(),
                     });
                 }
-                Event::RoundClosed { round, result: RoundResult::Stale { .. } } => {
+                Event::RoundClosed { round, result } if result.is_void() => {
                     for said in words.values_mut() {
                         said.retain(|word| {
                             roles[&word.job] != (Role::Review, round.0) || word.disposition.holds()

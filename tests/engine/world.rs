@@ -279,13 +279,20 @@ impl World {
         let mut outcome = if job.role == Role::Review {
             let slot = slot_index(&job.slot).unwrap();
             let answer = self.answer(slot, job.round.0, nth);
-            let own = findings.iter().filter(|finding| finding.slot == job.slot);
-            let before = own.map(|finding| finding.id).collect();
+            let told = |finding: &Finding| (finding.id, finding.claim.blob.is_some());
+            let own = |finding: &&Finding| finding.slot == job.slot;
+            let before = findings.iter().filter(own).map(told).collect();
+            // Reviewers of one round are blind to each other.
+            let theirs = findings
+                .iter()
+                .filter(|it| !own(it) && it.round < job.round);
+            let theirs = theirs.map(told).collect();
             let said = Said {
                 key: key(slot, job.round.0, nth),
                 slot,
                 content: *content,
                 before,
+                theirs,
             };
             outcome(answer, &said)
         } else {

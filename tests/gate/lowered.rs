@@ -67,6 +67,7 @@ fn third(round: &mut ApprovedRound, found: Claim, lowered: Lowered, by: PassedBy
         finding: FindingId(1),
         disposition: Disposition::Fixed,
         note: String::new(),
+        blob: None,
     });
     let finding = |number, job, found, blocking, lowered, disposition| Finding {
         id: FindingId(number),

@@ -212,6 +212,55 @@ fn mended(round: &mut ApprovedRound) {
     });
 }
 
+/// A quorum forgives silence where the slot said before that what it found is mended: in a round that is not
+/// void, and without a refusal since that names nothing.
+#[test]
+fn a_quorum_forgives_whoever_had_nothing_left_to_say() {
+    let grant = |void: &[u32], says: Verdict| {
+        let world = World::new();
+        let mut round = world.round();
+        mended(&mut round);
+        let style = reader("style");
+        let stamp = world.stamp();
+        round
+            .slots
+            .push(world.settled(&style, &stamp, PassedBy::Reviewer));
+        round.spec.panel.push(style);
+        round.spec.review.quorum = Quorum::AtLeast(1);
+        let said = round.slots[0].jobs.remove(0);
+        round.slots[0].settlement = Settlement::NoVerdict {
+            reason: "no report".to_owned(),
+        };
+        round.round = RoundNumber(4);
+        for slot in &mut round.slots {
+            slot.jobs
+                .iter_mut()
+                .for_each(|it| it.job.round = round.round);
+        }
+        for (number, verdict) in [(2, Verdict::Pass), (3, says)] {
+            let mut said = said.clone();
+            said.job.round = RoundNumber(number);
+            if let Reading::Review(review) = &mut said.outcome.reading {
+                review.verdict = verdict;
+            }
+            round.reviews.push(said);
+        }
+        round.void = void.iter().copied().map(RoundNumber).collect();
+        let lock = world.lock(round.spec.loop_id);
+        Permit::grant(round, lock.proof()).map(drop)
+    };
+    grant(&[], Verdict::Pass).unwrap();
+    grant(&[3], Verdict::Pass).unwrap();
+    for (void, says) in [
+        (&[2, 3][..], Verdict::Pass),
+        (&[], Verdict::NotPass),
+        (&[3], Verdict::NotPass),
+    ] {
+        let refused = grant(void, says).unwrap_err();
+        assert_eq!(refused.code, Code::NoVerdict, "{}", refused.message);
+    }
+}
+
 /// What a job says on this very content still holds, whatever else it says and whatever the ledger does.
 #[test]
 fn what_a_report_keeps_open_bars_the_identity() {
@@ -223,6 +272,7 @@ fn what_a_report_keeps_open_bars_the_identity() {
             finding: FindingId(1),
             disposition,
             note: String::new(),
+            blob: None,
         });
         let lock = world.lock(round.spec.loop_id);
         Permit::grant(round, lock.proof()).map(drop)

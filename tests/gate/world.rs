@@ -184,7 +184,11 @@ impl World {
         SettledSlot {
             slot: slot.name.clone(),
             settlement: Settlement::Passed { by, job: id },
-            jobs: vec![EndedJob { job, outcome }],
+            jobs: vec![EndedJob {
+                job,
+                outcome,
+                content: Some(self.content()),
+            }],
         }
     }
     /// A round on HEAD that every slot passed: the reader `security`, and `checks`.
@@ -315,7 +319,7 @@ impl World {
         let failure = Failure::new(Code::FindingsStand, "finding F-1 stands");
         self.journal(
             &round,
-            RoundResult::NotPassed,
+            RoundResult::refused(),
             End::Failed { failure },
             None,
         );

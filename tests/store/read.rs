@@ -186,7 +186,7 @@ fn the_run_before_one_that_cannot_be_read_is_not_the_newest() {
 
     let bad = place.run(
         7,
-        &judged(7, Path::new(SOURCE), 'd', RoundResult::NotPassed),
+        &judged(7, Path::new(SOURCE), 'd', RoundResult::refused()),
     );
     std::fs::write(place.database(bad), b"").unwrap();
     let failure = newest().unwrap_err();

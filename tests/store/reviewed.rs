@@ -141,7 +141,7 @@ pub(crate) fn reviewed(number: u8, source: &Path) -> Vec<Event> {
         job("checks", 0, 1),
     );
     let round = RoundNumber(1);
-    let mut events = judged(number, source, 'd', RoundResult::NotPassed);
+    let mut events = judged(number, source, 'd', RoundResult::refused());
     let closed = events.pop().unwrap();
     events[0] = Event::RunStarted {
         stamp: stamp(number),

@@ -107,6 +107,7 @@ fn a_plan_is_challenged_and_refined_before_it_is_built() {
 /// How it is told that a refinement gave no plan.
 pub(crate) const KEPT: &str = "the refinement gave no plan: the plan in hand stays as it is";
 
+/// M-001, M-002: a planner, a creator and a reviewer, one after the other.
 #[test]
 fn a_plan_without_objections_is_built_as_it_is() {
     let stage = stage("[]", "echo never | deliver");

@@ -201,7 +201,7 @@ fn a_void_pass_mends_nothing() {
     ran.ends(1).says("F-1 sum missing");
     stage.promoted_nothing();
     let shown = stage.bench().run(&["show", "--findings"]);
-    let void = "fixed by bob (review), void: the content moved";
+    let void = "fixed by bob (review), void with its round";
     assert!(shown.stdout.contains(void), "{}", shown.stdout);
     assert!(shown.stdout.contains("F-1 high, blocking, deferred"));
 }

@@ -29,19 +29,29 @@ fn a_round_that_went_stale_is_reviewed_again_without_a_correction() {
     stage.gate_ends(0);
 }
 
-/// The base moves during the first round: the content is the same, and what is judged is not.
+/// The base moves during the first round: the content is the same, and what is judged is not. HEAD was
+/// brought onto a ref that nobody touched: the next round reviews that.
 #[test]
 fn the_same_content_against_another_base_is_not_called_unchanged() {
     let stage = Stage::new();
-    let review = once(&stage, "git branch -q -f main feature~1");
+    let user = "-c user.name=a -c user.email=a@b";
+    let review = once(
+        &stage,
+        &format!("git {user} merge -q -s ours -m merged main"),
+    );
     let implement = format!(
-        "{}; git -c user.name=a -c user.email=a@b commit -qam sum; echo Done. | deliver",
+        "{}; git {user} commit -qam sum; echo Done. | deliver",
         adds("// sum")
     );
     let stage = stage
         .agent("ann", &by_role(&[("implement", &implement)]))
         .agent("bob", &by_role(&[("review", &review)]))
         .ready();
+    let repo = &stage.bench().repo;
+    repo.git(&["switch", "-q", "main"]);
+    repo.write("main.txt", "moved on\n");
+    repo.commit("main moves on");
+    repo.git(&["switch", "-q", "feature"]);
     stage
         .run(&["--creator", "ann", "--reviewer", "bob"])
         .ends(0);
@@ -52,6 +62,64 @@ fn the_same_content_against_another_base_is_not_called_unchanged() {
         "{prompt}"
     );
     assert!(!prompt.contains("nothing has changed since"), "{prompt}");
+}
+
+/// Who moves the ref of the base onto what is under review takes that out of the review: nothing of what is
+/// left is approved.
+#[test]
+fn a_base_that_is_moved_while_jobs_run_ends_the_run() {
+    let commit = "git -c user.name=a -c user.email=a@b commit -qam sum";
+    let told = "main was moved while jobs ran";
+    for moves in [
+        "git branch -q -f main feature~1",
+        "git branch -q -f main HEAD",
+    ] {
+        let stage = Stage::new();
+        let review = once(&stage, moves);
+        let implement = format!("{}; {commit}; echo Done. | deliver", adds("// sum"));
+        let stage = stage
+            .agent("ann", &by_role(&[("implement", &implement)]))
+            .agent("bob", &by_role(&[("review", &review)]))
+            .ready();
+        let ran = stage.run(&["--creator", "ann", "--reviewer", "bob"]);
+        ran.ends(4).with("RL0202").with(told);
+        assert_eq!(stage.asked(), ["implement ann", "review bob"]);
+        stage.promoted_nothing();
+    }
+    // The same by whoever writes, in the middle of it.
+    let implement = format!(
+        "{}; {commit}; git branch -q -f main HEAD; {}; echo Done. | deliver",
+        adds("// half"),
+        adds("// sum")
+    );
+    let stage = Stage::new()
+        .agent("ann", &by_role(&[("implement", &implement)]))
+        .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
+        .ready();
+    let ran = stage.run(&["--creator", "ann", "--reviewer", "bob"]);
+    ran.ends(4).with("RL0202").with(told);
+    assert_eq!(stage.asked(), ["implement ann"]);
+    stage.promoted_nothing();
+}
+
+/// A reviewer that leaves a hook behind and says NOT PASS is told of, and nobody works on what it left.
+#[test]
+fn a_hook_that_is_left_by_a_refusal_is_told_and_ends_the_run() {
+    let stage = Stage::new();
+    let review = once(
+        &stage,
+        "mkdir -p .git/hooks && echo exit 0 > .git/hooks/pre-commit",
+    );
+    let stage = stage
+        .agent("ann", &by_role(&[("implement", &implements("// begun"))]))
+        .agent("bob", &by_role(&[("review", &review)]))
+        .ready();
+    let ran = stage.run(&["--creator", "ann", "--reviewer", "bob"]);
+    ran.ends(1).with("the hooks moved while jobs ran");
+    assert_eq!(stage.asked(), ["implement ann", "review bob"]);
+    stage.promoted_nothing();
+    let shown = stage.bench().run(&["show"]);
+    assert!(shown.stdout.contains("the hooks"), "{}", shown.stdout);
 }
 
 /// It moves in every round: the run ends stale, and nothing is promoted.

@@ -1,7 +1,7 @@
 //! Templates of the base: which there may be, what they may name, and whether prompts made from them
 //! still are what programs and agents rely on. Everything is tried before a run begins.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::Environment;
 
@@ -201,6 +201,7 @@ fn reviews(run: &RunSpec, full: bool) -> Result<(), Fault> {
             evidence: &made.evidence,
             fail_on: run.review.fail_on,
             items: &BTreeSet::new(),
+            prior: &BTreeMap::new(),
             text_at: &|_| None,
         };
         if matches!(review::read(text.as_bytes(), &expect), Reading::Review(_)) {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::finding::{Claim, Disposition};
 use crate::domain::id::FindingId;
+use crate::domain::oid::Oid;
 use crate::domain::verdict::{Coverage, Verdict};
 
 /// What a report says, as decoded by the contract.
@@ -45,6 +46,15 @@ impl Reading {
             Self::Invalid { open, .. } => open.clone(),
             Self::Reply { .. } | Self::Silent => Vec::new(),
         }
+    }
+    /// What lay at the path of an earlier finding when the report spoke of it, where that is known.
+    #[must_use]
+    pub fn blob_of(&self, finding: FindingId) -> Option<&Oid> {
+        let Self::Review(said) = self else {
+            return None;
+        };
+        let mut prior = said.prior.iter();
+        prior.find(|prior| prior.finding == finding)?.blob.as_ref()
     }
 }
 
@@ -170,6 +180,9 @@ pub struct Prior {
     pub disposition: Disposition,
     /// Why.
     pub note: String,
+    /// What lies at the finding's path in the tree that was reviewed, where that is a text file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blob: Option<Oid>,
 }
 
 /// What a reviewer says of one acceptance item of the plan.

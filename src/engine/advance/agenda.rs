@@ -13,7 +13,8 @@ use crate::domain::run_spec::{PlanSource, RunSpec};
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::work::Work;
 use crate::engine::advance::close::{after_round, fail, not_passed, of_all_rounds};
-use crate::engine::advance::{delegation, round};
+use crate::engine::advance::work::beside;
+use crate::engine::advance::{delegation, moved, round};
 use crate::engine::state::{ClosedRound, State};
 use crate::engine::work::ClosedWork;
 
@@ -29,7 +30,7 @@ pub(super) fn next(state: &State) -> Option<Event> {
     match &last.result {
         RoundResult::Passed | RoundResult::Inconclusive { .. } => after_round(state),
         RoundResult::Stale { .. } => round::next(state, following(last)),
-        RoundResult::NotPassed => Some(turn(state, run, last)),
+        RoundResult::NotPassed { .. } => Some(turn(state, run, last)),
     }
 }
 
@@ -83,6 +84,10 @@ fn turn(state: &State, run: &RunSpec, last: &ClosedRound) -> Event {
     let over = |failure| Event::RunClosing {
         end: crate::domain::end::End::Failed { failure },
     };
+    // Whoever touched that would be followed by jobs on what it left.
+    if let Some(found) = moved::found(state) {
+        return over(beside(not_passed(state, run, last), found));
+    }
     let Some(creator) = &run.creator else {
         return over(not_passed(state, run, last));
     };
@@ -177,9 +182,7 @@ fn readjudication(
 /// approved plan is opened again for one attempt (scenario C13).
 fn escalates(state: &State, run: &RunSpec) -> bool {
     let failed = state.rounds.iter().rev().take(2);
-    let failed = failed
-        .filter(|round| round.result == RoundResult::NotPassed)
-        .count();
+    let failed = failed.filter(|round| round.result.is_refused()).count();
     let again =
         |closed: &ClosedWork| closed.work.role == Role::Refine && closed.work.after.is_some();
     let refined = state.works.iter().any(again);

@@ -71,7 +71,7 @@ pub(super) fn after_round(state: &State) -> Option<Event> {
             failure: inconclusive(state, run, round, reason),
         },
         // The agenda says what follows them.
-        RoundResult::NotPassed | RoundResult::Stale { .. } => return None,
+        RoundResult::NotPassed { .. } | RoundResult::Stale { .. } => return None,
     };
     Some(Event::RunClosing { end })
 }

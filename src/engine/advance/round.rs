@@ -14,22 +14,27 @@ use crate::domain::identity::{Identity, Pin, Remeasured};
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::{BaseSpec, Quorum, RunSpec};
 use crate::engine::advance::close::{self, fail};
-use crate::engine::advance::{request, slot};
+use crate::engine::advance::work::beside;
+use crate::engine::advance::{moved, request, slot};
 use crate::engine::state::{Review, Stage, State};
 
 /// Opens the next round, or ends the run where none is left: a stale last round (T-008).
 pub(super) fn next(state: &State, next: RoundNumber) -> Option<Event> {
     let run = state.run.as_ref()?;
-    if next.0 <= state.rounds_allowed() {
+    let last = state.rounds.last()?;
+    let found = moved::found(state);
+    if next.0 <= state.rounds_allowed() && found.is_none() {
         return Some(Event::RoundOpened { round: next });
     }
-    let last = state.rounds.last()?;
     let RoundResult::Stale {
         moved, base_moved, ..
     } = &last.result
     else {
         return None;
     };
+    if let Some(found) = found {
+        return Some(fail(touched(last.number, moved, found)));
+    }
     let failure = if *base_moved {
         let message = "the base moved during the last allowed round: its approvals are void";
         Failure::new(Code::BaseMoved, message)
@@ -42,6 +47,15 @@ pub(super) fn next(state: &State, next: RoundNumber) -> Option<Event> {
     };
     let failure = close::of_all_rounds(state, run, failure);
     Some(fail(failure.next(run.command.clone())))
+}
+
+/// A void round that no other one follows, since more than the content moved.
+fn touched(round: RoundNumber, moved: &[RepoPath], found: Failure) -> Failure {
+    if found.code == Code::BaseMoved {
+        return found;
+    }
+    let message = format!("the content moved during round {round} ({})", list(moved));
+    beside(Failure::new(Code::SourceMoved, message), found)
 }
 
 /// What follows in a round.
@@ -95,6 +109,9 @@ fn pinned(state: &State, number: RoundNumber, result: &Done<Pin>) -> Option<Even
         Done::Ok(pin) => pin,
         Done::Err(failure) => return Some(fail(failure.clone())),
     };
+    if let Some(failure) = moved::found(state) {
+        return Some(fail(failure));
+    }
     let run = state.run.as_ref()?;
     if pin.is_empty() {
         return Some(fail(empty(run, number, pin)));
@@ -237,7 +254,9 @@ fn judge(
     let settlements = || review.slots.values().filter_map(|slot| slot.settlement());
     let stands = || state.findings.iter().any(State::stands);
     if settlements().any(says_no) || state.is_barred(&review.pin, None).is_some() || stands() {
-        return closed(RoundResult::NotPassed);
+        return closed(RoundResult::NotPassed {
+            tripped: drift.trips,
+        });
     }
     if let Some(reason) = missing_verdicts(state, run, review) {
         return closed(RoundResult::Inconclusive { reason });
@@ -282,6 +301,9 @@ fn missing_verdicts(state: &State, run: &RunSpec, review: &Review) -> Option<Str
                     needed_missing = true;
                     let unsaid = format!(", and nobody else can say that {} is mended", finding.id);
                     told.push_str(&unsaid);
+                } else if state.refuses(&slot.name) {
+                    needed_missing = true;
+                    told.push_str(", and its last word was NOT PASS");
                 }
                 missing.push(told);
             }

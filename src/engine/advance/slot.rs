@@ -2,7 +2,7 @@
 
 use crate::domain::effect::{Done, Effect};
 use crate::domain::event::{Event, Settlement};
-use crate::domain::finding::{Claim, Disposition, Finding};
+use crate::domain::finding::Disposition;
 use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::isolation::{EvidenceKind, Isolation};
 use crate::domain::job::{AttemptReason, Ended, Job, JobOutcome, Reading, Role, SessionUse};
@@ -11,7 +11,7 @@ use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{PassedBy, Verdict};
 use crate::engine::advance::close::fail;
-use crate::engine::advance::{budget, limit, request, verdict};
+use crate::engine::advance::{answer, budget, limit, request, verdict};
 use crate::engine::budget::Paid;
 use crate::engine::review::{SlotProgress, SlotReview};
 use crate::engine::session;
@@ -75,6 +75,7 @@ fn resolved(
     if !covered
         || !state.is_resolved(*job)
         || state.is_barred(&review.pin, Some(&slot.name)).is_some()
+        || state.spoke_for_others(*job)
         || leaves_standing(state, review, slot, outcome)
     {
         return None;
@@ -82,8 +83,8 @@ fn resolved(
     Some((state.ground(*job), *job))
 }
 
-/// The slot passes. What its reviewer raised on other content it has answered by that, and that
-/// goes into the ledger first.
+/// The slot passes. What its reviewer raised on other content it has answered by that, unless another
+/// slot found it there in this round, and that goes into the ledger first.
 fn pass(
     state: &State,
     round: RoundNumber,
@@ -92,8 +93,8 @@ fn pass(
     by: PassedBy,
     job: JobId,
 ) -> Event {
-    let answered = state.outdated(&review.pin, &slot.name).next();
-    match answered {
+    let mut outdated = state.outdated(&review.pin, &slot.name);
+    match outdated.find(|finding| state.last_found(finding) < round) {
         Some(finding) => Event::FindingDisposed {
             finding: finding.id,
             disposition: Disposition::Fixed,
@@ -245,22 +246,33 @@ fn judge(
     job: JobId,
     outcome: &JobOutcome,
 ) -> Event {
-    if let Some(finding) = unrecorded(state, run, round, review, slot, job, &outcome.reading) {
+    if let Some(finding) =
+        answer::unrecorded(state, run, round, review, slot, job, &outcome.reading)
+    {
         return Event::FindingRaised {
             finding: Box::new(finding),
         };
     }
-    if let Some(event) = said_of_earlier(state, review, slot, job, outcome) {
+    if let Some(event) = answer::said_of_earlier(state, review, job, outcome) {
         return event;
     }
     let agent = slot.agent_at(place.rank);
+    let content = &review.pin.identity.content_tree;
+    let asked = state.jobs.get(&job).map(|record| &record.job);
+    let keeps_open = asked.is_some_and(|it| state.keeps_open(it, &outcome.reading, content));
     match verdict::of(state, job, outcome, agent, run.review.fail_on) {
         // A PASS beside the word that an earlier finding still holds is none.
-        verdict::Judged::Pass(_) if state.keeps_open(&slot.name, &outcome.reading) => {
+        verdict::Judged::Pass(_) if keeps_open => {
             settle(round, slot, Settlement::NotPassed { job })
         }
         // Neither does a NOT PASS close by silence what was found before.
         verdict::Judged::Pass(_) if leaves_standing(state, review, slot, outcome) => {
+            settle(round, slot, Settlement::NotPassed { job })
+        }
+        // Nor does an agent close by silence what another one of its slot is in dispute about.
+        verdict::Judged::Pass(_)
+            if passes_over(state, round, review, slot, place.rank, outcome) =>
+        {
             settle(round, slot, Settlement::NotPassed { job })
         }
         verdict::Judged::Pass(by) => match state.is_barred(&review.pin, Some(&slot.name)) {
@@ -273,11 +285,30 @@ fn judge(
         },
         verdict::Judged::NotPass => settle(round, slot, Settlement::NotPassed { job }),
         verdict::Judged::None => {
-            let asked = state.jobs.get(&job);
-            let lost = asked.is_some_and(|record| session::is_lost(&record.job, outcome));
+            let lost = asked.is_some_and(|job| session::is_lost(job, outcome));
             retry(round, slot, place, outcome, lost)
         }
     }
+}
+
+/// Whether a PASS is silent about a finding of another agent of its slot that nobody said to be mended
+/// before this round, not even the creator.
+fn passes_over(
+    state: &State,
+    round: RoundNumber,
+    review: &Review,
+    slot: &Slot,
+    rank: usize,
+    outcome: &JobOutcome,
+) -> bool {
+    let Reading::Review(said) = &outcome.reading else {
+        return false;
+    };
+    let mut standing = state.outdated(&review.pin, &slot.name);
+    standing.any(|finding| {
+        let own = state.raised_by_rank(finding) == Some(rank);
+        !own && state.held_before(finding, round) && !says_mended(finding.id, said)
+    })
 }
 
 /// Whether a report that ends with NOT PASS, and passes since nothing of it blocks, says nothing of a
@@ -288,97 +319,6 @@ fn leaves_standing(state: &State, review: &Review, slot: &Slot, outcome: &JobOut
     };
     let mut standing = state.outdated(&review.pin, &slot.name);
     said.verdict == Verdict::NotPass && standing.any(|finding| !says_mended(finding.id, said))
-}
-
-/// What a report says of an earlier finding of its slot, and is not in the ledger yet: one that was
-/// called fixed or left for later still holds; or, in a review of one's own work, it was wrong.
-fn said_of_earlier(
-    state: &State,
-    review: &Review,
-    slot: &Slot,
-    job: JobId,
-    outcome: &JobOutcome,
-) -> Option<Event> {
-    if !outcome.ended.is_success() {
-        return None;
-    }
-    let said = match &outcome.reading {
-        Reading::Review(said) => Some(said),
-        Reading::Invalid { .. } | Reading::Reply { .. } | Reading::Silent => None,
-    };
-    let open = outcome.reading.still_open();
-    let word = |id: FindingId| {
-        let mut prior = said.iter().flat_map(|said| &said.prior);
-        prior.find(|prior| prior.finding == id)
-    };
-    state.findings.iter().find_map(|finding| {
-        let own = finding.slot == slot.name && finding.job != job && finding.blocking;
-        if !own || state.disposed.contains(&(job, finding.id)) {
-            return None;
-        }
-        let reopens = open.contains(&finding.id)
-            && matches!(
-                finding.disposition,
-                Disposition::Fixed | Disposition::Deferred
-            );
-        let takes_back = said.is_some_and(|said| state.takes_back(&review.pin, finding, said));
-        let disposition = if reopens {
-            Disposition::Open
-        } else if takes_back {
-            Disposition::Withdrawn
-        } else {
-            return None;
-        };
-        Some(Event::FindingDisposed {
-            finding: finding.id,
-            disposition,
-            job,
-            note: word(finding.id).map_or_else(String::new, |prior| prior.note.clone()),
-        })
-    })
-}
-
-/// The next claim of this answer that is not in the ledger yet: claims never vanish, whatever the
-/// report's validity.
-fn unrecorded(
-    state: &State,
-    run: &RunSpec,
-    round: RoundNumber,
-    review: &Review,
-    slot: &Slot,
-    job: JobId,
-    reading: &Reading,
-) -> Option<Finding> {
-    let claims: &[Claim] = match reading {
-        Reading::Review(review) => &review.findings,
-        Reading::Invalid { claims, .. } => claims,
-        // They answer other questions than a review.
-        Reading::Reply { .. } | Reading::Silent => &[],
-    };
-    let recorded = state
-        .findings
-        .iter()
-        .filter(|finding| finding.job == job)
-        .count();
-    let claim = claims.get(recorded)?.clone();
-    let number = u32::try_from(state.findings.len() + 1).unwrap_or(u32::MAX);
-    let blocks = claim.blocks(run.review.fail_on);
-    let lowered = if blocks {
-        state.lowered(round, review, slot, job, &claim)
-    } else {
-        None
-    };
-    Some(Finding {
-        id: FindingId(number),
-        slot: slot.name.clone(),
-        job,
-        round,
-        blocking: blocks && lowered.is_none(),
-        again: state.repeated(&slot.name, job, &claim),
-        lowered,
-        claim,
-        disposition: Disposition::Open,
-    })
 }
 
 /// An attempt gave no verdict: one re-ask for an invalid report, one fresh attempt for a failure

@@ -15,7 +15,7 @@ use crate::domain::job::{
 use crate::domain::trouble::Trouble;
 use crate::domain::work::Work;
 use crate::engine::advance::close::fail;
-use crate::engine::advance::{budget, limit, request};
+use crate::engine::advance::{budget, limit, moved, request};
 use crate::engine::budget::Paid;
 use crate::engine::session;
 use crate::engine::state::{Phase, State};
@@ -42,6 +42,10 @@ pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Eve
             ..
         } => Some(fail(failure.clone())),
         WorkStage::Ready { asked } if state.is_in_force(asked.limited_until) => None,
+        // What moved before anybody was asked was there before this step.
+        WorkStage::Ready { asked } if asked.attempt == 1 && moved::found(state).is_some() => {
+            moved::found(state).map(fail)
+        }
         WorkStage::Ready { asked } => {
             let job = affordable(state, job(state, work, asked)?)?;
             if job.evidence == EvidenceKind::ReviewTree {
@@ -254,7 +258,7 @@ fn failed(state: &State, work: &Work, ended: &Ended) -> Failure {
 }
 
 /// The command that shows how the run's jobs went.
-fn log(state: &State) -> Vec<String> {
+pub(super) fn log(state: &State) -> Vec<String> {
     let id = state.run.as_ref().map(|run| run.loop_id.to_string());
     ["run-loop".to_owned(), "log".to_owned()]
         .into_iter()
@@ -412,6 +416,9 @@ pub(super) fn misplaced(
 ) -> Option<Failure> {
     if let Some(now) = measured.branch_switched(pin) {
         return Some(elsewhere(state, work, pin, measured, now));
+    }
+    if state.rebased.is_some() {
+        return moved::found(state);
     }
     let drift = measured.drift_from(pin);
     // Who writes may commit and stage; nobody may rewire the repository.

@@ -23,6 +23,10 @@ pub(super) fn effect_requested(state: &mut State, id: EffectId, effect: &Effect)
             review.progress = SlotProgress::Opening;
         }),
         Effect::RunJob { job } => {
+            if let Some(review) = state.review() {
+                let content = review.pin.identity.content_tree.clone();
+                state.contents.insert(job.id, content);
+            }
             state.jobs.insert(
                 job.id,
                 JobRecord {

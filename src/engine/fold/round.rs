@@ -100,14 +100,15 @@ pub(super) fn job_ended(state: &mut State, job: &Job, outcome: &JobOutcome) {
         record.outcome = Some(outcome.clone());
     }
     let fail_on = state.run.as_ref().map(|run| run.review.fail_on);
-    let pinned = state.review().map(|review| review.pin.identity.clone());
-    if let (Some(fail_on), Some(identity)) = (fail_on, pinned)
+    let content = state
+        .review()
+        .map(|review| &review.pin.identity.content_tree);
+    if let (Some(fail_on), Some(content)) = (fail_on, content.cloned())
         && (claims_not_pass(&outcome.reading, fail_on)
-            || state.keeps_open(&job.slot, &outcome.reading))
+            || state.keeps_open(job, &outcome.reading, &content))
     {
         state.bars.push(Bar {
-            base: identity.base,
-            content_tree: identity.content_tree,
+            content_tree: content,
             slot: job.slot.clone(),
             job: job.id,
         });
@@ -190,7 +191,7 @@ pub(super) fn round_closed(state: &mut State, number: RoundNumber, result: &Roun
         |review| (Some(review.pin), Some(review.evidence), review.slots),
     );
     let settled = std::mem::take(&mut state.settled);
-    if matches!(result, RoundResult::Stale { .. }) {
+    if result.is_void() {
         void(state, &settled);
     }
     state.rounds.push(ClosedRound {
@@ -210,7 +211,9 @@ fn void(state: &mut State, settled: &[Undo]) {
     for undo in settled.iter().rev() {
         state.disposed.remove(&(undo.job, undo.finding));
         let mut findings = state.findings.iter_mut();
-        if let Some(finding) = findings.find(|finding| finding.id == undo.finding) {
+        // What another slot said in the meantime is no approval, and stands.
+        let settled = findings.find(|it| it.id == undo.finding && !it.disposition.holds());
+        if let Some(finding) = settled {
             finding.disposition = undo.before;
         }
         if let Some(notes) = state.notes.get_mut(&undo.finding) {

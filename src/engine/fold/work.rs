@@ -30,6 +30,8 @@ pub(super) fn requested(state: &mut State, effect: &Effect) {
                 outcome: None,
             };
             state.jobs.insert(job.id, record);
+            let content = asked.pin.identity.content_tree.clone();
+            state.contents.insert(job.id, content);
             let job = job.id;
             WorkStage::Running { asked, job }
         }

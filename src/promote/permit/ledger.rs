@@ -38,11 +38,15 @@ pub(in crate::promote) fn settled<'a>(
 ) -> Option<Settled<'a>> {
     let job = ended.job.id;
     let mut findings = round
-        .findings
+        .ledger
         .iter()
+        .chain(&round.findings)
         .filter(|finding| finding.job == job && finding.claim == *claim);
     let finding = findings.next()?;
-    if let Some(ruling) = ruling(round, finding) {
+    let content = ended.content.as_ref()?;
+    if let Some(ruling) = ruling(round, finding)
+        && is_ruled_on(round, finding, content)
+    {
         return Some(Settled::Ruled { finding, ruling });
     }
     if is_taken_back(round, finding) {
@@ -76,13 +80,16 @@ fn lowers(round: &ApprovedRound, ended: &EndedJob, claim: &Claim) -> Option<Lowe
         pins.find(|(other, _)| *other == number).map(|(_, pin)| pin)
     };
     let slot = round.spec.panel.iter().find(|slot| slot.name == job.slot)?;
+    let (here, content) = (&pin(job.round)?.identity, ended.content.as_ref()?);
     let reports: Vec<&Oid> = round
         .reviews
         .iter()
         .filter(|other| other.job.slot == job.slot && other.job.round < job.round)
         .filter(|other| other.job.rank == job.rank && is_completed(&other.outcome))
         .filter(|other| round.plans.get(&other.job.round) == round.plans.get(&job.round))
-        .filter_map(|other| Some(&pin(other.job.round)?.identity.tree))
+        .filter_map(|other| Some(&pin(other.job.round)?.identity))
+        .filter(|identity| identity.base == here.base)
+        .map(|identity| &identity.tree)
         .collect();
     let rank = |id: JobId| {
         let mut reviews = round.reviews.iter();
@@ -97,13 +104,14 @@ fn lowers(round: &ApprovedRound, ended: &EndedJob, claim: &Claim) -> Option<Lowe
         .filter(|finding| finding.round <= job.round)
         .map(|finding| Earlier {
             finding,
-            ruled: ruling(round, finding).map(|_| finding.disposition),
+            ruled: is_ruled_here(round, finding, content, claim.blob.as_ref())
+                .then_some(finding.disposition),
             own: rank(finding.job) == Some(job.rank),
         })
         .collect();
     let known = Known {
         slot,
-        tree: &pin(job.round)?.identity.tree,
+        tree: &here.tree,
         since: since(round, job.round),
         reports: &reports,
         findings: &findings,
@@ -155,18 +163,52 @@ pub(super) fn ruling<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<
     ruled(round, finding).map(|(_, ruling)| ruling)
 }
 
-/// The earlier findings of its slot that a job called open and whose force a ruling took since. What was
-/// settled before is not opened by a word.
+/// Whether the ruling that took a finding's force was made on this content.
+pub(super) fn is_ruled_on(round: &ApprovedRound, finding: &Finding, content: &Oid) -> bool {
+    ruled(round, finding).is_some_and(|(ended, _)| ended.content.as_ref() == Some(content))
+}
+
+/// Whether the ruling on a finding holds for what is said on a content, where this lies at its place: it was
+/// made there; or the bytes are those that the finding was raised on, and the ruling was made on that
+/// content, or dismissed the same before.
+pub(super) fn is_ruled_here(
+    round: &ApprovedRound,
+    finding: &Finding,
+    content: &Oid,
+    blob: Option<&Oid>,
+) -> bool {
+    let Some((by, _)) = ruled(round, finding) else {
+        return false;
+    };
+    let (on, raised) = (by.content.as_ref(), raised_by(round, finding));
+    let dismissed = Some(Lowered::Dismissed {
+        finding: finding.id,
+    });
+    let same_bytes = blob.is_some() && blob == finding.claim.blob.as_ref();
+    let of_it = || on == raised.and_then(|raised| raised.content.as_ref());
+    let again = || round.ledger.iter().any(|it| it.lowered == dismissed);
+    on.is_some() && (on == Some(content) || (same_bytes && (of_it() || again())))
+}
+
+/// Whether a review's word on a blocking finding counts: it is of its own slot, or of an earlier round.
+pub(super) fn may_speak_of(job: &Job, finding: &Finding) -> bool {
+    finding.blocking && (finding.slot == job.slot || finding.round < job.round)
+}
+
+/// The earlier findings that a job called open and whose force a ruling took since. What was settled before
+/// is not opened by a word.
 pub(in crate::promote) fn ruled_since<'a>(
     round: &'a ApprovedRound,
-    ended: &EndedJob,
+    ended: &'a EndedJob,
 ) -> impl Iterator<Item = (&'a Finding, &'a Ruling)> {
-    let (id, slot) = (ended.job.id, ended.job.slot.clone());
     let open = ended.outcome.reading.still_open();
     round.ledger.iter().filter_map(move |finding| {
-        let own = finding.slot == slot && finding.blocking && open.contains(&finding.id);
-        let (job, ruling) = own.then(|| ruled(round, finding)).flatten()?;
-        (job.id > id).then_some((finding, ruling))
+        let spoken = may_speak_of(&ended.job, finding) && open.contains(&finding.id);
+        let blob = ended.outcome.reading.blob_of(finding.id);
+        let here = |content: &Oid| is_ruled_here(round, finding, content, blob);
+        let counts = spoken && ended.content.as_ref().is_some_and(here);
+        let (by, ruling) = counts.then(|| ruled(round, finding)).flatten()?;
+        (by.job.id > ended.job.id).then_some((finding, ruling))
     })
 }
 
@@ -182,15 +224,15 @@ pub(super) fn is_settled_since(round: &ApprovedRound, ended: &EndedJob) -> bool 
 }
 
 /// The ruling, and the job that made it.
-fn ruled<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<(&'a Job, &'a Ruling)> {
-    let (job, ruling) = round
+fn ruled<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<(&'a EndedJob, &'a Ruling)> {
+    let (ended, ruling) = round
         .rulings
         .iter()
         .filter(|ended| ended.outcome.ended.is_success() && ended.outcome.report.is_some())
         .filter_map(|ended| match &ended.outcome.reading {
             Reading::Reply {
                 reply: Reply::Rulings { rulings },
-            } => Some((&ended.job, rulings)),
+            } => Some((ended, rulings)),
             Reading::Reply {
                 reply: Reply::Text | Reply::Challenge { .. } | Reply::Answers { .. },
             }
@@ -198,14 +240,15 @@ fn ruled<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<(&'a Job, &'
             | Reading::Invalid { .. }
             | Reading::Silent => None,
         })
-        .flat_map(|(job, rulings)| rulings.iter().map(move |ruling| (job, ruling)))
+        .flat_map(|(ended, rulings)| rulings.iter().map(move |ruling| (ended, ruling)))
         .rfind(|(_, ruling)| ruling.finding == finding.id)?;
+    let job = &ended.job;
     let may = match (finding.disposition, ruling.ruling) {
         (Disposition::Withdrawn, RulingKind::Withdrawn) => {
             let raised = raised_by(round, finding);
             job.role == Role::Readjudicate
                 && job.slot == finding.slot
-                && raised.is_some_and(|raised| raised.rank == job.rank)
+                && raised.is_some_and(|raised| raised.job.rank == job.rank)
         }
         (Disposition::Overruled, RulingKind::Overruled) => may_arbitrate(round, finding, job),
         (
@@ -223,15 +266,14 @@ fn ruled<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<(&'a Job, &'
             | RulingKind::Overruled,
         ) => false,
     };
-    may.then_some((job, ruling))
+    may.then_some((ended, ruling))
 }
 
 /// The review that raised a finding.
-fn raised_by<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<&'a Job> {
+fn raised_by<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<&'a EndedJob> {
     let here = round.slots.iter().flat_map(|slot| &slot.jobs);
     let mut jobs = here.chain(&round.reviews);
-    let raised = jobs.find(|ended| ended.job.id == finding.job)?;
-    Some(&raised.job)
+    jobs.find(|ended| ended.job.id == finding.job)
 }
 
 /// Whether a job may overrule a finding: the arbiter is neither the creator nor the one whose
@@ -245,7 +287,7 @@ fn may_arbitrate(round: &ApprovedRound, finding: &Finding, job: &Job) -> bool {
         return false;
     };
     let raised = raised_by(round, finding);
-    let Some(reviewer) = raised.and_then(|raised| slot.agent_at(raised.rank)) else {
+    let Some(reviewer) = raised.and_then(|raised| slot.agent_at(raised.job.rank)) else {
         return false;
     };
     let creator = spec.creator.as_ref().map(|creator| &creator.definition);

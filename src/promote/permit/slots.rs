@@ -6,7 +6,7 @@ use crate::domain::agent::{Agent, Contract};
 use crate::domain::code::Code;
 use crate::domain::event::Settlement;
 use crate::domain::failure::Failure;
-use crate::domain::finding::Finding;
+use crate::domain::finding::{Claim, Finding};
 use crate::domain::isolation::{EvidenceKind, Isolation};
 use crate::domain::job::{Reading, Review, Role, RulingKind};
 use crate::domain::lowered::says_mended;
@@ -47,6 +47,13 @@ pub(super) fn passed(
                         slot.name, finding.id
                     ),
                 )),
+                None if refuses(round, slot) => Err(Failure::new(
+                    Code::NoVerdict,
+                    format!(
+                        "slot {} gave no verdict ({reason}), and its last word was NOT PASS",
+                        slot.name
+                    ),
+                )),
                 None => Ok(false),
             },
             Quorum::All => Err(Failure::new(
@@ -55,6 +62,44 @@ pub(super) fn passed(
             )),
         },
     }
+}
+
+/// Whether the last word of a slot is a NOT PASS that names nothing which could be settled, and that no
+/// PASS of a later round answered.
+fn refuses(round: &ApprovedRound, slot: &Slot) -> bool {
+    let bar = round.spec.review.fail_on;
+    let reviews = || {
+        let all = round.reviews.iter();
+        all.filter(|ended| ended.job.slot == slot.name)
+    };
+    let passes = |ended: &EndedJob| {
+        let Reading::Review(review) = &ended.outcome.reading else {
+            return false;
+        };
+        let agent = slot.agent_at(ended.job.rank);
+        ended.outcome.ended.is_success()
+            && agent.is_some_and(|agent| passes_by(round, slot, ended, review, agent).is_some())
+    };
+    let unnamed = |ended: &&EndedJob| {
+        let open = ended.outcome.reading.still_open();
+        let kept = round.ledger.iter();
+        let mut kept = kept.filter(|it| it.blocking && open.contains(&it.id));
+        let blocks = |claims: &[Claim]| claims.iter().any(|claim| claim.blocks(bar));
+        let refuses = match &ended.outcome.reading {
+            Reading::Review(review) => {
+                review.verdict == Verdict::NotPass && !blocks(&review.findings) && !passes(ended)
+            }
+            Reading::Invalid {
+                claimed, claims, ..
+            } => *claimed == Some(Verdict::NotPass) && !blocks(claims),
+            Reading::Reply { .. } | Reading::Silent => false,
+        };
+        refuses && kept.next().is_none()
+    };
+    let counts = |ended: &&EndedJob| passes(ended) && !round.void.contains(&ended.job.round);
+    let last = reviews().filter(unnamed).map(|ended| ended.job.round);
+    let passed = reviews().filter(counts).map(|ended| ended.job.round);
+    last.max() > passed.max()
 }
 
 /// The blocking finding of a slot whose force no ruling took and of which its reviewers do not say that it
@@ -86,7 +131,7 @@ fn is_confirmed(round: &ApprovedRound, slot: &Slot, finding: &Finding) -> bool {
     let mut reviews = round.reviews.iter();
     let says = |ended: &&EndedJob| {
         let open = ended.outcome.reading.still_open();
-        ended.job.slot == finding.slot && open.contains(&finding.id)
+        ledger::may_speak_of(&ended.job, finding) && open.contains(&finding.id)
     };
     let said = round.reviews.iter().filter(says);
     let last_found = said.map(|ended| ended.job.round).max();
@@ -170,7 +215,7 @@ fn passes_by(
         // Nobody but an outside reviewer has findings to take back or to be overruled.
         let ruled_on = !self_review && !agent.is_checks() && review.verdict == Verdict::NotPass;
         return ruled_on
-            .then(|| passes_by_rulings(round, ended, review))
+            .then(|| passes_by_rulings(round, slot, ended, review))
             .flatten();
     }
     let covered = match agent.contract {
@@ -179,7 +224,7 @@ fn passes_by(
     };
     let earlier = ledger::ruled_since(round, ended).next().is_some();
     if review.verdict == Verdict::NotPass && earlier && !self_review {
-        return passes_by_rulings(round, ended, review);
+        return passes_by_rulings(round, slot, ended, review);
     }
     if !covered || (review.verdict == Verdict::NotPass && review.findings.is_empty()) {
         return None;
@@ -195,8 +240,18 @@ fn passes_by(
 /// By what a NOT PASS passes its slot: each of its blocking findings must be withdrawn or overruled,
 /// now or before, or late, as must be those of before that it calls open, and the report must have had
 /// full coverage, whatever its contract.
-fn passes_by_rulings(round: &ApprovedRound, ended: &EndedJob, review: &Review) -> Option<PassedBy> {
+fn passes_by_rulings(
+    round: &ApprovedRound,
+    slot: &Slot,
+    ended: &EndedJob,
+    review: &Review,
+) -> Option<PassedBy> {
     if review.coverage != Coverage::Full || !review.is_whole() {
+        return None;
+    }
+    // A ruling answers the slot whose finding it was; who spoke besides has to be asked again.
+    let mut since = ledger::ruled_since(round, ended);
+    if since.any(|(finding, _)| finding.slot != slot.name) {
         return None;
     }
     let bar = round.spec.review.fail_on;

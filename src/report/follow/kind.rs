@@ -318,20 +318,22 @@ fn how_it_ended(ended: &Ended) -> String {
     }
 }
 
+/// What moved besides that no job may touch.
+fn also(tripped: &[Trip]) -> Option<String> {
+    let names: Vec<&str> = tripped.iter().copied().map(Trip::as_str).collect();
+    (!names.is_empty()).then(|| format!("also moved: {}", names.join(", ")))
+}
+
 pub(super) fn closed(result: &RoundResult) -> Kind {
     let none = Vec::new;
     let (result, moved, base_moved, reason) = match result {
         RoundResult::Passed => ("passed", none(), false, None),
-        RoundResult::NotPassed => ("not_passed", none(), false, None),
+        RoundResult::NotPassed { tripped } => ("not_passed", none(), false, also(tripped)),
         RoundResult::Stale {
             moved,
             base_moved,
             tripped,
-        } => {
-            let names: Vec<&str> = tripped.iter().copied().map(Trip::as_str).collect();
-            let reason = (!names.is_empty()).then(|| format!("also moved: {}", names.join(", ")));
-            ("stale", moved.clone(), *base_moved, reason)
-        }
+        } => ("stale", moved.clone(), *base_moved, also(tripped)),
         RoundResult::Inconclusive { reason } => {
             ("inconclusive", none(), false, Some(reason.clone()))
         }

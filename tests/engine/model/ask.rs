@@ -19,7 +19,10 @@ impl Model<'_> {
                 let free = self.bar(content, Some(slot)).is_none();
                 let passes = free && self.claims[claim].covered && self.resolved(claim);
                 let said = self.claims[claim].mends_all || !self.leaves(slot, content);
-                (passes && said).then_some(Slot::Passes)
+                // A ruling answers the slot whose finding it was.
+                let mut open = self.claims[claim].open.iter();
+                let own = open.all(|finding| self.findings[*finding].slot == slot);
+                (passes && said && own).then_some(Slot::Passes)
             }
             Slot::Leaves | Slot::Nothing => None,
         }
@@ -36,6 +39,7 @@ impl Model<'_> {
             let again = match answer {
                 // Nobody's failure: somebody is asked again, and nothing is spent.
                 Answer::Limited => continue,
+                Answer::Pass if self.passes_over(slot, rank, content) => return Slot::Leaves,
                 Answer::Pass | Answer::PassTakingBack => {
                     let bar = self.bar(content, Some(slot));
                     return bar.map_or(Slot::Passes, Slot::Refuses);
@@ -44,6 +48,7 @@ impl Model<'_> {
                 Answer::NotPass
                 | Answer::NotPassUnexplained
                 | Answer::NotPassStillOpen
+                | Answer::NotPassTheirsOpen
                 | Answer::PassWithBlocker => {
                     return claimed.map_or(Slot::Nothing, Slot::Refuses);
                 }
@@ -56,7 +61,12 @@ impl Model<'_> {
                     let silent = answer != Answer::NotPassNew;
                     return self.unless_left(slot, content, claim, silent);
                 }
-                Answer::PassButOpen => {
+                Answer::PassButTheirsOpen
+                    if claimed.is_none() && self.passes_over(slot, rank, content) =>
+                {
+                    return Slot::Leaves;
+                }
+                Answer::PassButOpen | Answer::PassButTheirsOpen => {
                     let bar = claimed.or_else(|| self.bar(content, Some(slot)));
                     return bar.map_or(Slot::Passes, Slot::Refuses);
                 }
@@ -64,6 +74,7 @@ impl Model<'_> {
                 Answer::Silent
                 | Answer::ExitsWithPerfectPass
                 | Answer::KilledWithNotPass
+                | Answer::KilledStillOpen
                 | Answer::CannotStart => &mut fresh,
                 Answer::TimesOutWithPass | Answer::TimesOutWithNotPass | Answer::PassUncovered => {
                     &mut 0
@@ -106,15 +117,17 @@ impl Model<'_> {
             return None;
         }
         // Each agent of a slot is held by its own words.
-        let own = || {
-            let all = self.findings.iter();
-            all.filter(move |it| it.slot == slot && it.rank == rank)
-        };
         if answer == Answer::NotPassAgain {
             // On another content it lapses.
-            let same = |it: &&Finding| it.key == format!("{slot} again") && it.content == content;
-            let before = own().filter(|it| it.lowered.is_none()).rfind(same)?;
-            return before.is_ruled().then_some(Why::Dismissed);
+            let own = self.findings.iter().enumerate();
+            let mut own = own.filter(|(_, it)| it.slot == slot && it.rank == rank);
+            let same = |(_, it): &(usize, &Finding)| {
+                let again = it.key == format!("{slot} again") && it.content == content;
+                again && it.lowered.is_none()
+            };
+            let (before, _) = own.rfind(same)?;
+            let holds = self.is_ruled_here(before, content, true);
+            return holds.then_some(Why::Dismissed(before));
         }
         let new = matches!(
             answer,
@@ -129,8 +142,11 @@ impl Model<'_> {
             same && it.round < round
         };
         let reports: Vec<_> = self.reports.iter().filter(own).collect();
-        let mut of_slot = self.findings.iter().filter(|it| it.slot == slot);
-        let done = answer == Answer::NotPassNew || of_slot.all(|it| !it.blocks() || it.is_ruled());
+        let all = self.findings.iter().enumerate();
+        let mut of_slot = all.filter(|(_, it)| it.slot == slot);
+        let ruled = |nth| self.is_ruled_here(nth, content, true);
+        let done =
+            answer == Answer::NotPassNew || of_slot.all(|(nth, it)| !it.blocks() || ruled(nth));
         let late = reports.len() >= 2 && is_same_line(reports.last()?.content, content) && done;
         late.then_some(Why::Late)
     }
@@ -144,42 +160,70 @@ impl Model<'_> {
             let here = finding.slot == slot && finding.content == content;
             if here && finding.blocks() && finding.how == How::Open {
                 self.settled.push((nth, finding.how));
-                finding.how = How::Withdrawn;
+                (finding.how, finding.ruled_on) = (How::Withdrawn, Some(content));
             }
         }
     }
 
-    /// What was called fixed or left for later, and is still there.
-    fn open_again(&mut self, slot: usize) {
-        for finding in &mut self.findings {
-            let answered = matches!(finding.how, How::Fixed | How::Deferred);
-            if finding.slot == slot && finding.blocks() && answered {
-                finding.how = How::Open;
-            }
-        }
-    }
-
-    /// The findings of which an answer says that they are still there: a claim of its own.
-    fn said_open(&mut self, answer: Answer, slot: usize, round: u32) -> Vec<usize> {
-        let says_open = matches!(
+    /// Whether an answer says of any that blocks that it is still there, and the findings of which that is a
+    /// claim of its own. What was
+    /// called fixed or left for later, or was ruled on elsewhere, is open again.
+    fn said_open(
+        &mut self,
+        answer: Answer,
+        slot: usize,
+        round: u32,
+        content: u8,
+    ) -> (bool, Vec<usize>) {
+        let own = matches!(
             answer,
             Answer::PassButOpen
                 | Answer::NotPassNewButOpen
                 | Answer::NotPassStillOpen
+                | Answer::KilledStillOpen
                 | Answer::InvalidButOpen
         );
-        let held = |(_, finding): &(usize, &Finding)| {
-            says_open && finding.slot == slot && finding.blocks() && !finding.is_ruled()
+        let theirs = matches!(
+            answer,
+            Answer::PassButTheirsOpen | Answer::NotPassTheirsOpen
+        );
+        let held = |nth: &usize| {
+            let finding = &self.findings[*nth];
+            if finding.slot == slot {
+                own
+            } else {
+                theirs && finding.raised < round
+            }
         };
-        let all = self.findings.iter().enumerate();
-        let open: Vec<usize> = all.filter(held).map(|(nth, _)| nth).collect();
-        for nth in &open {
-            self.findings[*nth].found = round;
+        let said: Vec<usize> = (0..self.findings.len()).filter(held).collect();
+        // Who says so in no form names no bytes either.
+        let read = answer != Answer::InvalidButOpen;
+        let unruled = |nth: &usize| !self.is_ruled_here(*nth, content, read);
+        let again: Vec<usize> = said.iter().copied().filter(unruled).collect();
+        let kept = said.iter().any(|nth| self.findings[*nth].blocks());
+        for nth in said {
+            self.findings[nth].found = round;
         }
-        if !open.is_empty() {
-            self.open_again(slot);
+        for nth in &again {
+            let finding = &mut self.findings[*nth];
+            let answered = matches!(finding.how, How::Fixed | How::Deferred);
+            if answered || finding.is_ruled() {
+                finding.how = How::Open;
+            }
         }
-        open
+        let blocks = |nth: &usize| self.findings[*nth].blocks();
+        (kept, again.into_iter().filter(blocks).collect())
+    }
+
+    /// An agent gave a report that read everything.
+    fn reported(&mut self, slot: usize, rank: usize, round: u32, content: u8) {
+        self.reports.push(Report {
+            round,
+            slot,
+            rank,
+            content,
+            plans: self.plans,
+        });
     }
 
     /// Takes what an answer claims, however it ended.
@@ -206,30 +250,29 @@ impl Model<'_> {
                 | Answer::NotPassNewButOpen
                 | Answer::NotPassAgain
         );
-        let open = self.said_open(answer, slot, round);
+        let (kept, open) = self.said_open(answer, slot, round, content);
         let keeps = !open.is_empty();
         if answer == Answer::PassTakingBack {
             self.take_back(slot, content);
         }
         let lowered = self.lowered(answer, (slot, rank), round, content);
         if placed || reads_all(answer) {
-            let plans = self.plans;
-            self.reports.push(Report {
-                round,
-                slot,
-                rank,
-                content,
-                plans,
-            });
+            self.reported(slot, rank, round, content);
         }
         let claims = blocks || placed || keeps || names_nothing(answer);
         let claim = claims.then(|| {
-            let whole = matches!(answer, Answer::NotPass | Answer::NotPassStillOpen);
+            let whole = matches!(
+                answer,
+                Answer::NotPass | Answer::NotPassStillOpen | Answer::NotPassTheirsOpen
+            );
             let covered = whole || placed;
             self.claims.push(Claim {
                 content,
                 slot,
+                round,
+                kept,
                 covered,
+                read: answer != Answer::InvalidButOpen,
                 kept_alone: keeps && !placed,
                 open,
                 mends_all: answer == Answer::NotPassNew,
@@ -242,10 +285,13 @@ impl Model<'_> {
                 slot,
                 found: round,
                 content,
+                raised: round,
+                placed,
                 key,
                 rank,
                 lowered,
                 how: How::Open,
+                ruled_on: None,
                 mended: None,
             });
         };
@@ -278,10 +324,12 @@ fn reads_all(answer: Answer) -> bool {
         Answer::Pass
             | Answer::PassTakingBack
             | Answer::PassButOpen
+            | Answer::PassButTheirsOpen
             | Answer::PassWithBlocker
             | Answer::NotPass
             | Answer::NotPassUnexplained
             | Answer::NotPassStillOpen
+            | Answer::NotPassTheirsOpen
             | Answer::NotPassLow
     )
 }
@@ -290,6 +338,10 @@ fn reads_all(answer: Answer) -> bool {
 fn names_nothing(answer: Answer) -> bool {
     matches!(
         answer,
-        Answer::NotPassUnexplained | Answer::NotPassStillOpen | Answer::InvalidNotPass
+        Answer::NotPassUnexplained
+            | Answer::NotPassStillOpen
+            | Answer::NotPassTheirsOpen
+            | Answer::KilledStillOpen
+            | Answer::InvalidNotPass
     )
 }

@@ -11,7 +11,12 @@ use crate::world::{Arbiter, Crew, Deed, Motion, Planned};
 pub(super) enum After {
     Still,
     Stale,
+    /// A hook was added: nothing goes on.
     Tripped,
+    /// What passed in it is void, and nothing else.
+    Touched,
+    /// The base is another one since its ref moved.
+    Rebased,
     Unknown,
 }
 
@@ -28,7 +33,8 @@ impl Model<'_> {
         let planned = crew.planned != Planned::Nobody;
         let open = |finding: &Finding| {
             let later = finding.how == How::Deferred && finding.blocks();
-            (finding.how == How::Open || later) && finding.lowered != Some(Why::Dismissed)
+            (finding.how == How::Open || later)
+                && !matches!(finding.lowered, Some(Why::Dismissed(_)))
         };
         let blocking_open = |finding: &Finding| finding.how == How::Open && finding.blocks();
         let due = failed_twice && !self.refined && crew.planner && planned;
@@ -58,6 +64,7 @@ impl Model<'_> {
                 Arbiter::Reviewer if self.findings.iter().any(own) => return Err(8),
                 Arbiter::Impartial | Arbiter::Reviewer => {}
             }
+            let pinned = self.content;
             let (answered, moved) = self.step(Role::Arbitrate, before, None)?;
             (worked, changed) = (true, changed | moved);
             let rule = |said| match said {
@@ -66,6 +73,7 @@ impl Model<'_> {
                 _ => None,
             };
             self.dispose(answered, Role::Arbitrate, before, &upheld, rule);
+            self.ruled(pinned);
         }
         let sustained = |finding: &Finding| finding.how == How::Sustained && finding.blocks();
         if self.findings.iter().any(sustained) {
@@ -101,6 +109,7 @@ impl Model<'_> {
             if !self.findings.iter().any(refuted) {
                 continue;
             }
+            let pinned = self.content;
             let (answered, moved) = self.step(Role::Readjudicate, before, Some(slot))?;
             (ruled, changed) = (true, changed | moved);
             let rule = |said| match said {
@@ -109,8 +118,18 @@ impl Model<'_> {
                 _ => None,
             };
             self.dispose(answered, Role::Readjudicate, before, &refuted, rule);
+            self.ruled(pinned);
         }
         Ok((ruled, changed))
+    }
+
+    /// What was taken back or overruled just now was so on this content.
+    fn ruled(&mut self, content: u8) {
+        for finding in &mut self.findings {
+            if finding.is_ruled() && finding.ruled_on.is_none() {
+                finding.ruled_on = Some(content);
+            }
+        }
     }
 
     /// What an agent says of the findings it is asked about; of others, whatever it says.
@@ -127,7 +146,7 @@ impl Model<'_> {
                 && asked(finding)
                 && let Some(how) = means(self.world.says(role, before, &finding.key))
             {
-                finding.how = how;
+                (finding.how, finding.ruled_on) = (how, None);
             }
         }
     }
@@ -172,10 +191,12 @@ impl Model<'_> {
         let motion = world.motion(before, MeasurePoint::AfterWork);
         match motion {
             Motion::Still | Motion::Base | Motion::Elsewhere => {}
+            Motion::Amended if writes => {}
+            Motion::Rebased => return Err(4),
             Motion::Content(next) => self.content = next,
             Motion::Unholdable => return Err(if writes { 6 } else { 4 }),
             Motion::Switched => return Err(6),
-            Motion::Tripped | Motion::GitFails => return Err(5),
+            Motion::Tripped | Motion::Amended | Motion::GitFails => return Err(5),
         }
         let changed = self.content != pinned;
         if motion == Motion::Elsewhere && writes && !changed {
@@ -199,7 +220,9 @@ impl Model<'_> {
                 }
             }
             Motion::Base | Motion::Unholdable => After::Stale,
-            Motion::Tripped | Motion::Switched => After::Tripped,
+            Motion::Rebased => After::Rebased,
+            Motion::Tripped => After::Tripped,
+            Motion::Amended | Motion::Switched => After::Touched,
             Motion::GitFails => After::Unknown,
         }
     }

@@ -12,8 +12,8 @@ use run_loop::domain::time::Timestamp;
 use run_loop::domain::trouble::Trouble;
 use run_loop::domain::verdict::{Coverage, Verdict};
 
-use crate::world::oid;
 use crate::world::script::Answer;
+use crate::world::{oid, stored};
 
 fn claim(severity: Severity, key: &str) -> Claim {
     Claim {
@@ -34,17 +34,23 @@ pub(super) struct Said {
     pub(super) key: String,
     pub(super) slot: usize,
     pub(super) content: u8,
-    /// What its slot found before.
-    pub(super) before: Vec<FindingId>,
+    /// What its slot found before, and whether that has a place.
+    pub(super) before: Vec<(FindingId, bool)>,
+    /// What other slots found in earlier rounds.
+    pub(super) theirs: Vec<(FindingId, bool)>,
 }
 
 impl Said {
     fn prior(&self, disposition: Disposition) -> Vec<Prior> {
-        let all = self.before.iter();
-        all.map(|finding| Prior {
+        self.words(&self.before, disposition)
+    }
+    fn words(&self, findings: &[(FindingId, bool)], disposition: Disposition) -> Vec<Prior> {
+        let all = findings.iter();
+        all.map(|(finding, placed)| Prior {
             finding: *finding,
             disposition,
             note: "as scripted".to_owned(),
+            blob: placed.then(|| oid(self.content)),
         })
         .collect()
     }
@@ -85,8 +91,8 @@ fn reviewed(
 pub(super) fn ended_with(ended: Ended, reading: Reading) -> JobOutcome {
     JobOutcome {
         ended,
-        report: None,
-        prompt: None,
+        report: Some(stored("report")),
+        prompt: Some(stored("prompt")),
         stderr: None,
         reading,
         spent: Spent::default(),
@@ -103,6 +109,7 @@ pub fn answered(answer: Answer, key: &str) -> JobOutcome {
         slot: 0,
         content: 1,
         before: Vec::new(),
+        theirs: Vec::new(),
     };
     outcome(answer, &said)
 }
@@ -115,6 +122,7 @@ pub(super) fn limited() -> Ended {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one arm for each answer")]
 pub(super) fn outcome(answer: Answer, said: &Said) -> JobOutcome {
     use Verdict::{NotPass, Pass};
     let key = said.key.as_str();
@@ -165,13 +173,24 @@ pub(super) fn outcome(answer: Answer, said: &Said) -> JobOutcome {
             let prior = said.prior(Disposition::Open);
             (exited(0), reviewed(Pass, Coverage::Full, Vec::new(), prior))
         }
+        Answer::PassButTheirsOpen => {
+            let prior = said.words(&said.theirs, Disposition::Open);
+            (exited(0), reviewed(Pass, Coverage::Full, Vec::new(), prior))
+        }
+        Answer::NotPassTheirsOpen => {
+            let prior = said.words(&said.theirs, Disposition::Open);
+            (
+                exited(0),
+                reviewed(NotPass, Coverage::Full, Vec::new(), prior),
+            )
+        }
         Answer::Invalid => (exited(0), invalid(Some(Pass))),
         Answer::InvalidButOpen => {
             let reading = Reading::Invalid {
                 problems: vec!["as scripted".to_owned()],
                 claimed: None,
                 claims: Vec::new(),
-                open: said.before.clone(),
+                open: said.before.iter().map(|(finding, _)| *finding).collect(),
             };
             (exited(0), reading)
         }
@@ -179,6 +198,11 @@ pub(super) fn outcome(answer: Answer, said: &Said) -> JobOutcome {
         Answer::Silent => (exited(0), Reading::Silent),
         Answer::ExitsWithPerfectPass => (exited(1), pass()),
         Answer::KilledWithNotPass => (Ended::Signalled { signal: 9 }, not_pass()),
+        Answer::KilledStillOpen => {
+            let prior = said.prior(Disposition::Open);
+            let reading = reviewed(NotPass, Coverage::Full, Vec::new(), prior);
+            (Ended::Signalled { signal: 9 }, reading)
+        }
         Answer::TimesOutWithPass => (Ended::TimedOut, pass()),
         Answer::TimesOutWithNotPass => (Ended::TimedOut, not_pass()),
         Answer::Limited => (limited(), pass()),

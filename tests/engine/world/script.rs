@@ -24,6 +24,10 @@ pub enum Answer {
     PassTakingBack,
     /// PASS, and the word that everything of before is still there.
     PassButOpen,
+    /// PASS, and the word that everything is still there that other slots found in earlier rounds.
+    PassButTheirsOpen,
+    /// NOT PASS, of which that is all that it says.
+    NotPassTheirsOpen,
     Invalid,
     /// No verdict, and the word that everything of before is still there.
     InvalidButOpen,
@@ -31,6 +35,8 @@ pub enum Answer {
     Silent,
     ExitsWithPerfectPass,
     KilledWithNotPass,
+    /// It is killed after it said that everything of before is still there.
+    KilledStillOpen,
     TimesOutWithPass,
     TimesOutWithNotPass,
     CannotStart,
@@ -45,7 +51,12 @@ pub enum Motion {
     /// The content became this one; 0 is the base's own content.
     Content(u8),
     Base,
+    /// The base's ref was moved, and the base with it.
+    Rebased,
+    /// A hook was added.
     Tripped,
+    /// The last commit was made again: the same content, and another history.
+    Amended,
     /// HEAD is on another branch.
     Switched,
     /// Another branch holds new commits.

@@ -50,6 +50,7 @@ pub(super) fn measure(
     content: &mut u8,
 ) -> Done<Remeasured> {
     let mut elsewhere = Vec::new();
+    let head_descends = motion != Motion::Amended;
     match motion {
         Motion::Still => {}
         Motion::Elsewhere => elsewhere.push(Elsewhere {
@@ -63,6 +64,10 @@ pub(super) fn measure(
             now = pin(next, 0);
         }
         Motion::Base => now.identity.base = oid(202),
+        Motion::Rebased => {
+            (now.identity.base, now.base_tip) = (oid(202), Some(oid(205)));
+        }
+        Motion::Amended => now.tripwire.branch_tip = oid(206),
         Motion::Switched => {
             "refs/heads/elsewhere".clone_into(&mut now.tripwire.head_ref);
         }
@@ -81,7 +86,7 @@ pub(super) fn measure(
         pin: now,
         moved_paths: Vec::new(),
         base_rewound: false,
-        head_descends: true,
+        head_descends,
         kept: loses.then(|| Kept {
             store: "/store".to_owned(),
             snapshot: oid(204),

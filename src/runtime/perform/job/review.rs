@@ -91,13 +91,8 @@ impl<'a> ReviewTask<'a> {
             Failure::new(Code::Internal, message)
         })
     }
-    /// What was found before. Who reviews the same round does so blind to the others (C16), also where
-    /// one is asked after the other.
     fn prior(&self) -> Vec<Finding> {
-        let all = self.state.findings.iter();
-        let before =
-            all.filter(|finding| finding.round != self.job.round || finding.slot == self.slot.name);
-        before.cloned().collect()
+        prior(self.state, self.job).cloned().collect()
     }
     pub(super) fn read(&self, agent: &Agent, report: &[u8]) -> Reading {
         // A report may cite one file many times.
@@ -107,7 +102,7 @@ impl<'a> ReviewTask<'a> {
             let found = known.entry(path.clone());
             found.or_insert_with(|| self.text_at(path)).clone()
         };
-        let asked = (self.run, self.review, self.job);
+        let asked = (self.state, self.run, self.review, self.job);
         read(asked, agent, self.plan.as_deref(), report, &text_at)
     }
 
@@ -141,12 +136,19 @@ pub(in crate::runtime) fn read_apart(
     let run = run_of(state)?;
     let review = state.review().ok_or_else(|| lacking(job, "review"))?;
     let plan = plan::text(artifacts, state)?;
-    let asked = (run, review, job);
+    let asked = (state, run, review, job);
     Ok(read(asked, agent, plan.as_deref(), report, &|_| None))
 }
 
+/// What was found before. Who reviews the same round does so blind to the others (C16), also where one is
+/// asked after the other.
+fn prior<'a>(state: &'a State, job: &'a Job) -> impl Iterator<Item = &'a Finding> {
+    let all = state.findings.iter();
+    all.filter(|finding| finding.round != job.round || finding.slot == job.slot)
+}
+
 fn read(
-    (run, review, job): (&RunSpec, &Review, &Job),
+    (state, run, review, job): (&State, &RunSpec, &Review, &Job),
     agent: &Agent,
     plan: Option<&str>,
     report: &[u8],
@@ -159,6 +161,9 @@ fn read(
         evidence: &review.evidence,
         fail_on: run.review.fail_on,
         items: &plan.map(acceptance::items).unwrap_or_default(),
+        prior: &prior(state, job)
+            .map(|finding| (finding.id, finding.claim.path.clone()))
+            .collect(),
         text_at,
     };
     review::read(report, &expect)

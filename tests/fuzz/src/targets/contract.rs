@@ -5,6 +5,7 @@ use run_loop::contract::{Expect, TextFile, acceptance, review};
 use run_loop::domain::agent::Contract;
 use run_loop::domain::digest::Digest;
 use run_loop::domain::evidence::{ChangedFile, DiffPart, Evidence, FileStatus};
+use run_loop::domain::id::FindingId;
 use run_loop::domain::job::Reading;
 use run_loop::domain::oid::Oid;
 use run_loop::domain::path::RepoPath;
@@ -101,6 +102,7 @@ fn run(input: &[u8]) {
             evidence: &evidence,
             fail_on: Severity::Medium,
             items: &items,
+            prior: &(1..=9).map(|id| (FindingId(id), None)).collect(),
             text_at: &|_| {
                 Some(TextFile {
                     blob: tree.clone(),
