@@ -12,6 +12,9 @@ use crate::support::repo::{Repo, git as git_at, pipe};
 use crate::support::source::{Source, environment};
 use crate::trial::{link, moment, real_git, remove, script, set_mtime};
 
+/// What is done to a repository.
+type Change = fn(&Repo);
+
 /// The commands that a pin of a working tree starts, each by its own name and what follows.
 #[track_caller]
 fn commands(repo: &Repo, root: &Path) -> Vec<String> {
@@ -141,7 +144,7 @@ fn racily_clean_file_is_given_to_git() {
 
 #[test]
 fn every_kind_of_change_is_covered() {
-    let changes: [(&str, fn(&Repo)); 14] = [
+    let changes: [(&str, Change); 14] = [
         ("removed", |it| remove(it, "docs/b.md")),
         ("a whole folder removed", |it| remove(it, "docs")),
         ("another mode", |it| {
@@ -177,7 +180,7 @@ fn every_kind_of_change_is_covered() {
             std::fs::create_dir_all(it.root().join("void/void")).unwrap();
         }),
         ("folder with ignored files alone", |it| {
-            it.write("new/x.log", "x")
+            it.write("new/x.log", "x");
         }),
         ("no longer empty", |it| it.write("empty.txt", "x")),
         ("everything ignored", |it| it.write(".gitignore", "*\n")),
@@ -269,7 +272,7 @@ fn settings_that_are_not_covered() {
 
 #[test]
 fn states_that_are_not_covered() {
-    let states: [(&str, fn(&Repo)); 8] = [
+    let states: [(&str, Change); 8] = [
         ("assumed", |it| {
             it.git(&["update-index", "--assume-unchanged", "run.sh"]);
         }),
@@ -298,7 +301,7 @@ fn states_that_are_not_covered() {
             git_at(it.root(), &["init", "-q", "docs/deep"]);
         }),
         ("a broken `.git` in a folder", |it| {
-            it.write("docs/.git/x", "x")
+            it.write("docs/.git/x", "x");
         }),
     ];
     for (_, state) in states {

@@ -118,7 +118,7 @@ fn what_a_failed_program_said_is_kept_and_shown() {
     let mut command = bench.command(&["--base", "main", "--review-only"]);
     command.env("BOT_TOKEN", "canary-0123456789");
     let ran = Ran::of(&command.output().unwrap());
-    ran.ends(5).with("RL0301").says("(exit code 3): FATAL: ");
+    ran.ends(5).with("RL0301").says("exited with 3: FATAL: ");
     let shown = bench.run(&["show", "--format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
     let printed = report["printed"].as_array().unwrap();

@@ -92,7 +92,7 @@ fn t158_a_working_tree_under_a_loop_is_refused() {
     let run = LoopId::mint(&stamp, "loop");
     let lock = RunLock::acquire(&state, &tree, run).unwrap();
     let next = refuses(&user, "../repo-topic", "RL0118", &run.to_string());
-    assert_eq!(next, "run-loop status");
+    assert_eq!(next, format!("run-loop status {run}"));
     drop(lock);
 
     // The lock is free, but whether that says anything about another machine is not known.
