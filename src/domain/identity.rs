@@ -40,10 +40,9 @@ pub struct Pin {
     pub behind: u32,
     /// Whether the snapshot differs from HEAD: there are uncommitted edits.
     pub dirty: bool,
-    /// Whether what is under review, promoted evidence apart, differs from HEAD's: something is to be
-    /// committed before a gate can judge it.
+    /// Whether all that differs is promoted evidence.
     #[serde(default)]
-    pub uncommitted: bool,
+    pub only_evidence: bool,
     /// What agents must not touch.
     pub tripwire: Tripwire,
     /// Things to tell the user, each said once: a base that moved forward, a stale local base, …
@@ -51,6 +50,12 @@ pub struct Pin {
 }
 
 impl Pin {
+    /// Whether what is under review differs from HEAD's, so that something is to be committed before a gate
+    /// can judge it.
+    #[must_use]
+    pub fn is_uncommitted(&self) -> bool {
+        self.dirty && !self.only_evidence
+    }
     /// Whether there is nothing to review (row M-031, scenario S21).
     #[must_use]
     pub fn is_empty(&self) -> bool {

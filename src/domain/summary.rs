@@ -17,6 +17,7 @@ use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome, Reading, Role};
 use crate::domain::restoring::{LeftByWork, Restoring};
 use crate::domain::run_spec::RunSpec;
+use crate::domain::severity::Severity;
 use crate::domain::slot::SlotName;
 use crate::domain::time::Timestamp;
 use crate::domain::verdict::Verdict;
@@ -362,14 +363,18 @@ impl Summary {
 }
 
 impl Round {
-    /// When a report came that says NOT PASS, valid or not; the first of them.
+    /// When a report came that is against the content, valid or not; the first of them. Findings at least as
+    /// bad as `fail_on` are, and so is what is called open.
     #[must_use]
-    pub fn refused_at(&self) -> Option<Timestamp> {
+    pub fn refused_at(&self, fail_on: Severity) -> Option<Timestamp> {
         let outcomes = self.jobs.iter().filter_map(|job| job.outcome.as_ref());
-        let against = outcomes.filter(|outcome| match &outcome.reading {
-            Reading::Review(said) => said.verdict == Verdict::NotPass,
-            Reading::Invalid { claimed, .. } => *claimed == Some(Verdict::NotPass),
-            Reading::Reply { .. } | Reading::Silent => false,
+        let against = outcomes.filter(|outcome| {
+            let reading = &outcome.reading;
+            let says_so = match reading {
+                Reading::Review(said) => said.verdict == Verdict::NotPass,
+                Reading::Invalid { .. } | Reading::Reply { .. } | Reading::Silent => false,
+            };
+            says_so || reading.claims_not_pass(fail_on) || !reading.still_open().is_empty()
         });
         against.map(|outcome| outcome.ended_at).min()
     }

@@ -2,7 +2,7 @@
 
 use crate::domain::event::Settlement;
 use crate::domain::finding::{Disposition, Finding};
-use crate::domain::id::{JobId, RoundNumber};
+use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::identity::Pin;
 use crate::domain::job::{Job, Role};
 use crate::domain::lowered::Lowered;
@@ -118,15 +118,24 @@ impl State {
         });
         let same_bytes = blob.is_some() && blob == finding.claim.blob.as_ref();
         let of_it = || Some(on) == self.contents.get(&finding.job);
-        let again = || self.findings.iter().any(|it| it.lowered == dismissed);
+        // By this ruling: one that lapsed is not brought back by what it dismissed.
+        let by_it = |it: &Finding| self.contents.get(&it.job) == Some(on);
+        let again = || {
+            let mut all = self.findings.iter();
+            all.any(|it| it.lowered == dismissed && by_it(it))
+        };
         on == content || (same_bytes && (of_it() || again()))
     }
-    /// The newest job by which a finding's disposition changed.
+    /// The job whose word on a finding is the last. That need not be the newest job: a slot that passes by
+    /// what became of its findings passes by an earlier report.
     fn last_disposed(&self, finding: &Finding) -> Option<JobId> {
-        let all = self.disposed.iter();
-        all.filter(|(_, id)| *id == finding.id)
-            .map(|(job, _)| *job)
-            .max()
+        let words = self.notes.get(&finding.id)?;
+        words.last().map(|word| word.job)
+    }
+    /// Whether a job's word on a finding is in the ledger.
+    pub(super) fn has_word(&self, job: JobId, finding: FindingId) -> bool {
+        let mut words = self.notes.get(&finding).into_iter().flatten();
+        words.any(|word| word.job == job)
     }
     /// The findings that a job raised, in their order.
     #[must_use]
@@ -196,7 +205,7 @@ impl State {
         };
         let settlements = |passed: bool| {
             let rounds = self.rounds.iter().filter(move |round| {
-                let counts = !passed || !round.result.is_void();
+                let counts = !passed || !round.is_void();
                 counts && round.result.is_refused()
             });
             rounds.filter_map(move |round| {

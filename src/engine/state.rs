@@ -86,8 +86,6 @@ pub struct State {
     /// What reviews of the round under way settled, and how it stood before: in a void round it stands so
     /// again.
     pub settled: Vec<Undo>,
-    /// Which job disposed of which finding.
-    pub disposed: BTreeSet<(JobId, FindingId)>,
     /// Who asked the run to stop.
     pub stop: Option<StopCause>,
     /// Whether everything was given back since the run was asked to stop.
@@ -153,6 +151,15 @@ pub struct ClosedRound {
     /// Whether its last measurement found that nobody touched what agents must not touch. Where
     /// somebody did, its approvals are void whatever else it says.
     pub untouched: bool,
+}
+
+impl ClosedRound {
+    /// Whether what passed in it counts for nothing, and neither does what its reviewers said to be mended.
+    /// By its last measurement: what older journals say of a refused round does not tell what was touched.
+    #[must_use]
+    pub fn is_void(&self) -> bool {
+        self.result.is_void() || (self.result.is_refused() && !self.untouched)
+    }
 }
 
 /// Where a run stands.

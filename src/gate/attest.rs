@@ -92,7 +92,7 @@ pub(super) fn against(state: &Attestations, content: &Oid) -> Vec<Against> {
                 all.push(Against {
                     run: run.run,
                     at: Some(at),
-                    how: "was told NOT PASS, and did not end its round,",
+                    how: "was told NOT PASS",
                 });
             } else if is_last && ended_approved {
                 // What the same run said before about the same content went through its ledger.

@@ -206,6 +206,17 @@ fn by_files<'a>(
     let known = attest::approving(state, question.content)
         .into_iter()
         .find(|approving| approving.run.run == run);
+    match known {
+        Some(known) => vouched(question, &first, known)?,
+        None if own.is_some() => {
+            let path = &first.path;
+            let message = format!(
+                "{path} says that run {run} approved this content, and its journal says that it was another"
+            );
+            return Err(unattested(question, message));
+        }
+        None => {}
+    }
     not_revoked(
         question,
         state,

@@ -260,8 +260,8 @@ impl Pinning<'_> {
         };
         let base_content_tree = content(&objects.base_tree, objects.base_has_reports)?;
         let content_tree = content(&tree, objects.has_reports)?;
-        let uncommitted =
-            dirty && content_tree != self.committed(&facts.head_tree, &tree, &content_tree)?;
+        let only_evidence =
+            dirty && content_tree == self.committed(&facts.head_tree, &tree, &content_tree)?;
         let pin = Pin {
             base_content_tree,
             identity: Identity {
@@ -277,14 +277,14 @@ impl Pinning<'_> {
             commits: base.commits,
             behind: base.behind,
             dirty,
-            uncommitted,
+            only_evidence,
             notices: base.notices,
         };
         Ok(Taken { pin, made })
     }
 
-    /// HEAD's content tree, asked for only where it can be another one than HEAD's tree and that matters:
-    /// the working tree has evidence, and differs from HEAD beside what is new of it.
+    /// HEAD's content tree. Where the working tree has no evidence, nobody is asked: that of HEAD, if any, was
+    /// deleted, which is an edit.
     fn committed(&self, head: &Oid, tree: &Oid, content: &Oid) -> Result<Oid, Failure> {
         if tree == content || head == content {
             return Ok(head.clone());

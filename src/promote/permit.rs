@@ -161,7 +161,14 @@ fn unbarred(round: &ApprovedRound) -> Result<(), Failure> {
         ));
     }
     let bar = round.spec.review.fail_on;
-    let jobs = round.slots.iter().flat_map(|slot| &slot.jobs);
+    // Of whatever round and against whatever base: on the same content nothing can have mended what was
+    // claimed. What it was asked on is not always known.
+    let here = |ended: &&EndedJob| {
+        let content = &round.pinned.identity.content_tree;
+        ended.content.as_ref().is_none_or(|asked| asked == content)
+    };
+    let of_slots = round.slots.iter().flat_map(|slot| &slot.jobs);
+    let jobs = of_slots.chain(round.reviews.iter().filter(here));
     if let Some((ended, finding)) = jobs
         .clone()
         .find_map(|ended| Some((ended, kept_open(round, ended)?)))

@@ -156,8 +156,7 @@ impl Ledger {
 /// Whether a review is of a void round.
 fn is_void(state: &State, job: &Job) -> bool {
     let mut rounds = state.rounds.iter();
-    job.role == Role::Review
-        && rounds.any(|round| round.number == job.round && round.result.is_void())
+    job.role == Role::Review && rounds.any(|round| round.number == job.round && round.is_void())
 }
 
 fn named(agent: Option<&str>) -> String {

@@ -85,6 +85,9 @@ pub struct RunReport {
     /// What comes next after an approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<NextCommand>,
+    /// Why that is so, where it has to be said.
+    #[serde(skip)]
+    pub next_why: Option<&'static str>,
     /// What comes next once it was looked at why there is none.
     #[serde(skip)]
     pub again: Option<NextCommand>,
@@ -283,6 +286,10 @@ impl RunReport {
             left_by_work: summary.left_by_work.clone(),
             printed: Printed::of(summary, folder),
             next: readers.and_then(|readers| next::after_approval(spec?, last?, readers)),
+            next_why: spec
+                .zip(last)
+                .filter(|_| readers.is_some_and(|readers| readers > 0))
+                .and_then(|(spec, pin)| next::why(spec, pin)),
             again: spec.and_then(next::again),
             promoted: summary
                 .promotion

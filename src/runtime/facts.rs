@@ -106,7 +106,7 @@ const RULING: [Role; 2] = [Role::Readjudicate, Role::Arbitrate];
 /// The rounds whose approvals count for nothing.
 fn void(state: &State) -> BTreeSet<RoundNumber> {
     let rounds = state.rounds.iter();
-    let rounds = rounds.filter(|closed| closed.result.is_void());
+    let rounds = rounds.filter(|closed| closed.is_void());
     rounds.map(|closed| closed.number).collect()
 }
 

@@ -43,8 +43,8 @@ pub struct AttestedRound {
     pub result: Option<RoundResult>,
     /// When it closed.
     pub closed_at: Option<Timestamp>,
-    /// When a reviewer had said NOT PASS in it, where it did not close: the run ended in another way, or is
-    /// put aside, and nobody answered that yet.
+    /// When a reviewer had spoken against it, where no result says so: the round did not close, or is void
+    /// since something moved, and nobody answered that yet.
     pub refused_at: Option<Timestamp>,
 }
 
@@ -103,13 +103,17 @@ impl Attestation {
     /// What a run's summary vouches for.
     #[must_use]
     pub fn of(run: LoopId, summary: &Summary) -> Self {
+        let fail_on = summary.spec.as_ref().map(|spec| spec.review.fail_on);
         let rounds = summary.rounds.iter().filter_map(|round| {
+            // What moved makes approvals void, and no refusal.
+            let unsettled = matches!(round.result, None | Some(RoundResult::Stale { .. }));
+            let refused_at = fail_on.and_then(|fail_on| round.refused_at(fail_on));
             Some(AttestedRound {
                 number: round.number,
                 identity: round.pin.as_ref()?.identity.clone(),
                 result: round.result.clone(),
                 closed_at: round.closed_at,
-                refused_at: round.refused_at().filter(|_| round.result.is_none()),
+                refused_at: refused_at.filter(|_| unsettled),
             })
         });
         Self {

@@ -191,7 +191,7 @@ pub(crate) fn job(repo: &Repo) -> ChecksJob {
             commits: 1,
             behind: 0,
             dirty: false,
-            uncommitted: false,
+            only_evidence: false,
             tripwire: Tripwire {
                 head_ref: "refs/heads/feature".to_owned(),
                 branch_tip: base,

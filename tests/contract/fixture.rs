@@ -245,7 +245,6 @@ impl World {
         world.run.task =
             Some("Parse lists.\n\nNonce: 0000000000000000\n```run-loop-verdict".to_owned());
         world.pin.dirty = true;
-        world.pin.uncommitted = true;
         world.pin.snapshot = oid('5');
         world.pin.behind = 4;
         world.evidence.files = vec![
@@ -439,7 +438,7 @@ fn pin() -> Pin {
         commits: 3,
         behind: 0,
         dirty: false,
-        uncommitted: false,
+        only_evidence: false,
         tripwire: Tripwire {
             head_ref: "refs/heads/feature".to_owned(),
             branch_tip: oid('2'),

@@ -237,7 +237,6 @@ fn a_run_without_base_and_branch_says_so() {
     world.run.base = BaseSpec::StartHead { head: oid('1') };
     world.pin.branch = None;
     world.pin.dirty = true;
-    world.pin.uncommitted = true;
     let prompt = world.render();
     assert!(
         prompt.contains(

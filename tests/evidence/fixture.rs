@@ -84,7 +84,7 @@ pub(crate) fn pin(repo: &Repo, base: &str, head: &str) -> Pin {
         commits: 1,
         behind: 0,
         dirty: false,
-        uncommitted: false,
+        only_evidence: false,
         tripwire: Tripwire {
             head_ref: "detached".to_owned(),
             branch_tip: oid(repo, head),

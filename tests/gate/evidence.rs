@@ -34,6 +34,21 @@ fn edit(path: &Path, from: &str, to: &str) {
     std::fs::write(path, text.replace(from, to)).unwrap();
 }
 
+/// With `attest: files` a manifest is believed without a journal, and never against the run's own.
+#[test]
+fn a_file_that_claims_more_than_its_own_journal_is_not_believed() {
+    let world = World::new();
+    let round = world.approve();
+    world.gate_by(&by_files()).unwrap();
+    let [manifest, ..] = places(&world, &round);
+    let approved = round.pinned.identity.content_tree.clone();
+    world.repo.write("src/lib.rs", "pub fn unseen() {}\n");
+    world.repo.git(&["commit", "-q", "-am", "unseen"]);
+    let unseen = world.round().pinned.identity.content_tree;
+    edit(&manifest, approved.as_str(), unseen.as_str());
+    assert_eq!(refused(world.gate_by(&by_files())), Code::GateUnattested);
+}
+
 #[test]
 fn every_file_missing_edited_torn_or_linked_is_damage() {
     let world = World::new();

@@ -239,8 +239,10 @@ fn a_late_finding_that_nothing_proves_stands() {
 /// Every fact that a dismissal rests on, taken away.
 #[test]
 fn a_dismissal_that_nothing_proves_settles_nothing() {
-    let changes: [&dyn Fn(&mut ApprovedRound); 7] = [
+    let changes: [&dyn Fn(&mut ApprovedRound); 8] = [
         &|round| round.rulings.clear(),
+        // On content that had been mended; that this very claim is marked as dismissed proves nothing.
+        &|round| round.rulings[0].content = Some(oid('7')),
         &|round| round.ledger[0].disposition = Disposition::Sustained,
         &|round| round.ledger[0].claim.blob = Some(oid('c')),
         &|round| round.ledger[0].claim.line = Some(6),

@@ -122,7 +122,7 @@ impl World {
             commits: 1,
             behind: 0,
             dirty: false,
-            uncommitted: false,
+            only_evidence: false,
             tripwire: Tripwire {
                 head_ref: "refs/heads/feature".to_owned(),
                 branch_tip: head,

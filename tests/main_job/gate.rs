@@ -66,6 +66,23 @@ fn a_later_not_pass_revokes() {
     bench.gate().ends(1).with("RL0907");
 }
 
+/// The same where the content moved in the round that it was said in: that makes approvals void, and no refusal.
+#[test]
+fn a_later_not_pass_in_a_round_that_is_void_revokes() {
+    let bench = Bench::new();
+    let moved = bench.repo.root().join("moved.txt");
+    let refuses = ScriptedAgent::not_passing("[]");
+    let refuses = refuses.after(&format!("echo moved > '{}'", moved.display()));
+    let turns = [ScriptedAgent::passing(), refuses];
+    let agent = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
+    let bench = bench.reviewer("ann", &agent).ready();
+    bench.review().ends(0);
+    let last = ["--base", "main", "--review-only", "--max-rounds", "1"];
+    bench.run(&last).ends(4).with("RL0201");
+    std::fs::remove_file(moved).unwrap();
+    bench.gate().ends(1).with("RL0907");
+}
+
 /// Issue 4.3: an engine that is killed while it makes its run leaves nothing that the gate could doubt, and
 /// what it leaves is taken by `cleanup`. The system kills it at its first write beyond a size.
 #[test]

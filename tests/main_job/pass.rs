@@ -57,6 +57,7 @@ fn what_comes_next_is_true() {
     let ran = bench.review();
     let next = format!("next: git -C {root} add --all\n");
     assert!(ran.ends(0).stdout.ends_with(&next), "{}", ran.stdout);
+    ran.says("is not committed yet: add it, commit it, and ask run-loop gate");
     bench.repo.git(&["add", "--all"]);
     bench.repo.git(&["commit", "-qm", "as approved"]);
     bench.gate().ends(0);

@@ -133,7 +133,7 @@ pub(crate) fn pin(content: char) -> Pin {
         commits: 1,
         behind: 0,
         dirty: false,
-        uncommitted: false,
+        only_evidence: false,
         tripwire: Tripwire {
             head_ref: "refs/heads/feature".to_owned(),
             branch_tip: oid('b'),

@@ -45,7 +45,7 @@ pub(super) fn context(place: &Place<'_>) -> Value {
         base_origin => origin,
         head => code(pin.identity.head.as_str()),
         commits => count(u64::from(pin.commits), "commit"),
-        edits => if pin.uncommitted { "yes, they belong to the change" } else { "none" },
+        edits => if pin.is_uncommitted() { "yes, they belong to the change" } else { "none" },
         snapshot => place.snapshot.then(|| code(pin.snapshot.as_str())),
         behind => behind,
     }

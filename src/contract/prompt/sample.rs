@@ -311,7 +311,7 @@ fn pin(full: bool) -> Pin {
         commits: 1,
         behind: u32::from(full),
         dirty: full,
-        uncommitted: full,
+        only_evidence: false,
         tripwire: Tripwire {
             head_ref: "refs/heads/sample".to_owned(),
             branch_tip: head.clone(),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::finding::{Claim, Disposition};
 use crate::domain::id::FindingId;
 use crate::domain::oid::Oid;
+use crate::domain::severity::Severity;
 use crate::domain::verdict::{Coverage, Verdict};
 
 /// What a report says, as decoded by the contract.
@@ -35,6 +36,24 @@ pub enum Reading {
 }
 
 impl Reading {
+    /// Whether what was decoded, valid or not and however the job ended, claims NOT PASS: it bars PASS on the
+    /// content (design, section 6: claims never vanish).
+    #[must_use]
+    pub fn claims_not_pass(&self, fail_on: Severity) -> bool {
+        match self {
+            Self::Review(review) => {
+                let blocks = review.findings.iter().any(|claim| claim.blocks(fail_on));
+                blocks || (review.verdict == Verdict::NotPass && review.findings.is_empty())
+            }
+            Self::Invalid {
+                claimed, claims, ..
+            } => {
+                *claimed == Some(Verdict::NotPass)
+                    || claims.iter().any(|claim| claim.blocks(fail_on))
+            }
+            Self::Reply { .. } | Self::Silent => false,
+        }
+    }
     /// The earlier findings of which the report says, valid or not, that they still hold.
     #[must_use]
     pub fn still_open(&self) -> Vec<FindingId> {

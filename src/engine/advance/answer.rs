@@ -33,7 +33,7 @@ pub(super) fn said_of_earlier(
     };
     state.findings.iter().find_map(|finding| {
         let spoken = may_speak_of(asked, finding) && finding.job != job;
-        if !spoken || state.disposed.contains(&(job, finding.id)) {
+        if !spoken || state.has_word(job, finding.id) {
             return None;
         }
         let answered = match finding.disposition {

@@ -289,9 +289,8 @@ pub(super) fn unmeasured(work: &Work, failure: &Failure) -> Failure {
 /// only what its role may say, goes in.
 fn next_disposition(state: &State, work: &Work, job: JobId, reply: &Reply) -> Option<Event> {
     let asked = state.asked_about(work.role, &work.slot, work.rank);
-    let due = |id: FindingId| {
-        asked.iter().any(|finding| finding.id == id) && !state.disposed.contains(&(job, id))
-    };
+    let due =
+        |id: FindingId| asked.iter().any(|finding| finding.id == id) && !state.has_word(job, id);
     let (finding, disposition, note) = match reply {
         Reply::Text | Reply::Challenge { .. } => return None,
         Reply::Answers { answers } => answers.iter().find_map(|answer| {

@@ -12,7 +12,6 @@ use crate::domain::job::{AttemptReason, Job, JobOutcome};
 use crate::domain::oid::Oid;
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::time::Timestamp;
-use crate::engine::claims::claims_not_pass;
 use crate::engine::fold::fault;
 use crate::engine::ledger::Bar;
 use crate::engine::review::{Limit, SlotProgress, SlotReview};
@@ -104,7 +103,7 @@ pub(super) fn job_ended(state: &mut State, job: &Job, outcome: &JobOutcome) {
         .review()
         .map(|review| &review.pin.identity.content_tree);
     if let (Some(fail_on), Some(content)) = (fail_on, content.cloned())
-        && (claims_not_pass(&outcome.reading, fail_on)
+        && (outcome.reading.claims_not_pass(fail_on)
             || state.keeps_open(job, &outcome.reading, &content))
     {
         state.bars.push(Bar {
@@ -191,10 +190,7 @@ pub(super) fn round_closed(state: &mut State, number: RoundNumber, result: &Roun
         |review| (Some(review.pin), Some(review.evidence), review.slots),
     );
     let settled = std::mem::take(&mut state.settled);
-    if result.is_void() {
-        void(state, &settled);
-    }
-    state.rounds.push(ClosedRound {
+    let closed = ClosedRound {
         number,
         pin,
         evidence,
@@ -202,14 +198,17 @@ pub(super) fn round_closed(state: &mut State, number: RoundNumber, result: &Roun
         plan: state.plan,
         result: result.clone(),
         untouched,
-    });
+    };
+    if closed.is_void() {
+        void(state, &settled);
+    }
+    state.rounds.push(closed);
     state.phase = Phase::Between;
 }
 
 /// What passed in a void round is void, and so is what it settled.
 fn void(state: &mut State, settled: &[Undo]) {
     for undo in settled.iter().rev() {
-        state.disposed.remove(&(undo.job, undo.finding));
         let mut findings = state.findings.iter_mut();
         // What another slot said in the meantime is no approval, and stands.
         let settled = findings.find(|it| it.id == undo.finding && !it.disposition.holds());

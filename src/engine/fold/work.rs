@@ -214,7 +214,6 @@ pub(super) fn disposed(
     disposition: Disposition,
     note: &str,
 ) {
-    state.disposed.insert((job, id));
     let Some(role) = state.jobs.get(&job).map(|record| record.job.role) else {
         return fault(
             state,

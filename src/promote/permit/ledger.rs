@@ -186,7 +186,13 @@ pub(super) fn is_ruled_here(
     });
     let same_bytes = blob.is_some() && blob == finding.claim.blob.as_ref();
     let of_it = || on == raised.and_then(|raised| raised.content.as_ref());
-    let again = || round.ledger.iter().any(|it| it.lowered == dismissed);
+    // By this ruling: one that lapsed is not brought back by what it dismissed, nor by the very claim that
+    // is judged here.
+    let by_it = |it: &Finding| raised_by(round, it).and_then(|it| it.content.as_ref()) == on;
+    let again = || {
+        let mut all = round.ledger.iter();
+        all.any(|it| it.lowered == dismissed && by_it(it))
+    };
     on.is_some() && (on == Some(content) || (same_bytes && (of_it() || again())))
 }
 

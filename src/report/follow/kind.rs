@@ -190,7 +190,7 @@ fn pinned(pin: &Pin) -> Kind {
         content_tree: pin.identity.content_tree.clone(),
         commits: pin.commits,
         behind: pin.behind,
-        dirty: pin.uncommitted,
+        dirty: pin.is_uncommitted(),
         notices: pin.notices.clone(),
     }
 }

@@ -106,7 +106,7 @@ impl RunReport {
             // Each line of its own: some end with a command.
             let message = text::block(&failure.to_string());
             let message = listed(message.lines().map(str::to_owned));
-            let looked = matches!(&failure.next.0[..], [_, command, ..] if command == shown_by);
+            let looked = matches!(&failure.next.0[..], [program, command, ..] if program == "run-loop" && command == shown_by);
             let again = self.again.as_ref().filter(|_| looked);
             let next = text::line(&again.unwrap_or(&failure.next).to_string());
             let lines = format!("\nend\n{message}  next: {next}\n");
@@ -151,7 +151,10 @@ impl RunReport {
         );
         section("files", &self.places());
         if let Some(next) = &self.next {
-            let line = format!("\nnext: {}\n", text::line(&next.to_string()));
+            let why = self
+                .next_why
+                .map_or_else(String::new, |why| format!("{why}\n"));
+            let line = format!("\n{why}next: {}\n", text::line(&next.to_string()));
             said.push_str(&line);
         }
         said

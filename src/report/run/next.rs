@@ -43,7 +43,7 @@ pub(super) fn after_approval(spec: &RunSpec, pin: &Pin, readers: u32) -> Option<
             "--review-only",
         ];
         [&review, &reviewers(&spec.command)[..]].concat()
-    } else if pin.uncommitted {
+    } else if pin.is_uncommitted() {
         vec!["git", "-C", here, "add", "--all"]
     } else if pin.behind > 0 && spec.policy.up_to_date {
         // Nor one of a head that lacks what the base got since.
@@ -61,6 +61,13 @@ pub(super) fn after_approval(spec: &RunSpec, pin: &Pin, readers: u32) -> Option<
         [&gate, base, &["--head", head]].concat()
     };
     Some(NextCommand(words.into_iter().map(str::to_owned).collect()))
+}
+
+/// Why that comes next, where the command alone does not say where it leads.
+pub(super) fn why(spec: &RunSpec, pin: &Pin) -> Option<&'static str> {
+    (spec.single.is_none() && pin.is_uncommitted()).then_some(
+        "what was approved is not committed yet: add it, commit it, and ask run-loop gate about that commit",
+    )
 }
 
 /// What comes next once it was looked at why a run did not pass: the same run again, for the same working

@@ -126,7 +126,7 @@ impl Model<'_> {
                 again && it.lowered.is_none()
             };
             let (before, _) = own.rfind(same)?;
-            let holds = self.is_ruled_here(before, content, true);
+            let holds = self.is_ruled_here(before, content);
             return holds.then_some(Why::Dismissed(before));
         }
         let new = matches!(
@@ -144,7 +144,7 @@ impl Model<'_> {
         let reports: Vec<_> = self.reports.iter().filter(own).collect();
         let all = self.findings.iter().enumerate();
         let mut of_slot = all.filter(|(_, it)| it.slot == slot);
-        let ruled = |nth| self.is_ruled_here(nth, content, true);
+        let ruled = |nth| self.is_ruled_here(nth, content);
         let done =
             answer == Answer::NotPassNew || of_slot.all(|(nth, it)| !it.blocks() || ruled(nth));
         let late = reports.len() >= 2 && is_same_line(reports.last()?.content, content) && done;
@@ -196,9 +196,7 @@ impl Model<'_> {
             }
         };
         let said: Vec<usize> = (0..self.findings.len()).filter(held).collect();
-        // Who says so in no form names no bytes either.
-        let read = answer != Answer::InvalidButOpen;
-        let unruled = |nth: &usize| !self.is_ruled_here(*nth, content, read);
+        let unruled = |nth: &usize| !self.is_ruled_here(*nth, content);
         let again: Vec<usize> = said.iter().copied().filter(unruled).collect();
         let kept = said.iter().any(|nth| self.findings[*nth].blocks());
         for nth in said {
@@ -272,7 +270,6 @@ impl Model<'_> {
                 round,
                 kept,
                 covered,
-                read: answer != Answer::InvalidButOpen,
                 kept_alone: keeps && !placed,
                 open,
                 mends_all: answer == Answer::NotPassNew,
@@ -286,7 +283,6 @@ impl Model<'_> {
                 found: round,
                 content,
                 raised: round,
-                placed,
                 key,
                 rank,
                 lowered,

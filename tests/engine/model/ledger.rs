@@ -28,8 +28,6 @@ pub(super) struct Claim {
     pub(super) covered: bool,
     /// Findings of before of which it said that they are still there.
     pub(super) open: Vec<usize>,
-    /// Whether it was read, so that it is known which bytes it is about.
-    pub(super) read: bool,
     /// Whether it claims nothing besides.
     pub(super) kept_alone: bool,
     /// Whether it says of everything before that it is mended.
@@ -63,8 +61,6 @@ pub(super) struct Finding {
     pub(super) content: u8,
     /// The round in which it was raised.
     pub(super) raised: u32,
-    /// Whether it cites a line of the one file.
-    pub(super) placed: bool,
     pub(super) key: String,
     /// Whether the slot's own agent raised it, or which fallback.
     pub(super) rank: usize,
@@ -140,19 +136,15 @@ impl Model<'_> {
             })
             && self.claims[claim].open.iter().all(|open| {
                 let claim = &self.claims[claim];
-                self.is_ruled_here(*open, claim.content, claim.read)
+                self.is_ruled_here(*open, claim.content)
             })
     }
 
-    /// Whether a ruling holds for what is said on a content: it was made there, or the same was dismissed
-    /// by it before on the same bytes, where these are known. In these worlds the one file is the whole
-    /// content.
-    pub(super) fn is_ruled_here(&self, finding: usize, content: u8, read: bool) -> bool {
+    /// Whether a ruling holds for what is said on a content. In these worlds the one file is the whole
+    /// content: there are no other contents with the same bytes in their place.
+    pub(super) fn is_ruled_here(&self, finding: usize, content: u8) -> bool {
         let it = &self.findings[finding];
-        let dismissed = Some(Why::Dismissed(finding));
-        let again = self.findings.iter().any(|it| it.lowered == dismissed);
-        let here = it.ruled_on == Some(content);
-        it.is_ruled() && (here || (again && read && it.placed && it.content == content))
+        it.is_ruled() && it.ruled_on == Some(content)
     }
 
     /// Whether a slot found something on other content and did not say since that it is mended.

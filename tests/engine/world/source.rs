@@ -29,7 +29,7 @@ pub(super) fn pin(content: u8, trip: u8) -> Pin {
         commits: 1,
         behind: 0,
         dirty: false,
-        uncommitted: false,
+        only_evidence: false,
         tripwire: Tripwire {
             head_ref: "refs/heads/feature".to_owned(),
             branch_tip: oid(201),
