@@ -123,10 +123,11 @@ impl GitConfig {
             return false;
         };
         match &rest[end + 1..] {
-            b"merge" | b"rebase" | b"description" => true,
+            b"merge" | b"rebase" => true,
             b"remote" | b"pushremote" => {
                 let url = [b"remote.", &entry.value[..], b".url"].concat();
-                entry.value == b"." || self.last(url).is_some()
+                let mut digested = self.entries.iter().filter(|entry| entry.local);
+                entry.value == b"." || digested.any(|entry| entry.name == url)
             }
             _ => false,
         }
@@ -269,5 +270,14 @@ mod tests {
         ] {
             assert_ne!(digest(&[origin, entry]), plain, "{entry:?}");
         }
+        // An address of the user's own file is digested nowhere.
+        let mut elsewhere =
+            GitConfig::from_entries([origin].map(|(n, v)| (n.as_bytes(), v)).into_iter());
+        elsewhere.entries[0].local = false;
+        let plain = elsewhere.local_digest();
+        let follows = [("branch.a.remote", "origin")].map(|(n, v)| (n.as_bytes(), v));
+        let follows = GitConfig::from_entries(follows.into_iter());
+        elsewhere.entries.extend(follows.entries);
+        assert_ne!(elsewhere.local_digest(), plain);
     }
 }

@@ -5,7 +5,7 @@ use run_loop::domain::code::Code;
 use crate::support::reference::in_place;
 use crate::support::repo::Repo;
 use crate::support::source::Source;
-use crate::trial::{moment, refused, same, set_mtime};
+use crate::trial::{moment, refused, remove, same, set_mtime};
 
 fn with(settings: &[(&str, &str)], attributes: &str) -> Repo {
     let repo = Repo::new();
@@ -100,6 +100,19 @@ fn attribute_that_came_after_the_entry() {
     same(&repo);
     repo.git(&["add", "--renormalize", "."]);
     same(&repo).shows("old.txt", "a\nb\n");
+}
+
+/// Git goes on with what a file of attributes said that it takes away in the same command, once it has read it
+/// for an entry before.
+#[test]
+fn attributes_that_are_taken_away() {
+    let repo = with(&[], "*.txt text\n");
+    repo.write(".editorconfig", "root = true\n");
+    repo.commit("attributes");
+    remove(&repo, ".gitattributes");
+    repo.write(".editorconfig", "root = false\n");
+    repo.write("b.txt", "new\r\n");
+    same(&repo).lacks(".gitattributes");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use std::path::Path;
 
 use crate::domain::digest::Digest;
 use crate::git::capture::folders::tree_of;
-use crate::git::capture::look::{Look, look};
+use crate::git::capture::look::look;
 use crate::git::capture::{Capture, Source};
 use crate::git::config::GitConfig;
 use crate::git::error::Error;
@@ -30,6 +30,9 @@ use crate::git::object_id::{RawId, raw};
 use crate::git::program::{ask, finish};
 use crate::git::refuse::Meaning;
 use crate::process::command::Command;
+
+/// More names than git is given at once: it holds each file that it adds against each of them.
+const MOST_OTHERS: usize = 2_000;
 
 /// An entry of the tree.
 #[derive(Debug, Clone, Copy)]
@@ -73,13 +76,24 @@ fn attempt(source: &Source<'_>) -> Result<Option<Capture>, Error> {
     let part = index.part(given.iter().map(|number| &lines[*number]));
     let own = TemporaryIndex::of(&part, &user, &temporary)?;
     let command = source.storing(own.command(source.git, &repo.source_root));
-    let added = add(&command, &look, &own.path())?;
+    let others = wanted(&command, &look.others)?;
+    if others.len() > MOST_OTHERS {
+        return Ok(None);
+    }
+    let added = add(&command, &look.changed, &others, &own.path())?;
     let added = added.as_deref().unwrap_or(&part);
     let Some(added) =
         IndexFile::parse(added, format).filter(|it| it.lines().iter().all(Line::is_plain))
     else {
         return Ok(None);
     };
+    // Git goes on with what a file of attributes said that it has just taken away; a second process of it
+    // does not.
+    let is_there = |path: &[u8]| added.lines().iter().any(|line| added.path(line) == path);
+    let mut paths = given.iter().map(|number| index.path(&lines[*number]));
+    if paths.any(|path| is_attributes(path) && !is_there(path)) {
+        return Ok(None);
+    }
     let Some(held) = held(&index, &given, &added) else {
         return Ok(None);
     };
@@ -114,25 +128,32 @@ fn is_covered(config: &GitConfig) -> Result<bool, Error> {
         && config.last("extensions.partialclone").is_none())
 }
 
-/// The entries that git is given: what changed, and what it reads itself when it adds.
+/// The entries that git is given: what changed, and what it reads in its index when it adds.
 fn given(index: &IndexFile<'_>, changed: &[usize]) -> BTreeSet<usize> {
     let mut given: BTreeSet<usize> = changed.iter().copied().collect();
     for (number, line) in index.lines().iter().enumerate() {
-        let name = index.path(line).rsplit(|byte| *byte == b'/').next();
-        if matches!(name, Some(b".gitattributes" | b".gitignore")) {
+        if is_attributes(index.path(line)) {
             given.insert(number);
         }
     }
     given
 }
 
+fn is_attributes(path: &[u8]) -> bool {
+    path.rsplit(|byte| *byte == b'/').next() == Some(b".gitattributes")
+}
+
 /// Has git add what differs; the bytes of its index then, `None` where nothing does.
-fn add(command: &Command, look: &Look, index: &Path) -> Result<Option<Vec<u8>>, Error> {
-    let others = wanted(command, &look.others)?;
-    if look.changed.is_empty() && others.is_empty() {
+fn add(
+    command: &Command,
+    changed: &[usize],
+    others: &[&[u8]],
+    index: &Path,
+) -> Result<Option<Vec<u8>>, Error> {
+    if changed.is_empty() && others.is_empty() {
         return Ok(None);
     }
-    if !look.changed.is_empty() {
+    if !changed.is_empty() {
         // Without a path it does not ask whether an entry's folder is ignored.
         finish(&command.clone().args(["add", "-u"]))?;
     }
@@ -141,7 +162,7 @@ fn add(command: &Command, look: &Look, index: &Path) -> Result<Option<Vec<u8>>, 
             .clone()
             .args(["--literal-pathspecs", "add", "-A"])
             .args(["--pathspec-from-file=-", "--pathspec-file-nul"]);
-        finish(&command.stdin(terminated(&others)))?;
+        finish(&command.stdin(terminated(others)))?;
     }
     Ok(Some(fs_err::read(index)?))
 }
@@ -203,18 +224,18 @@ fn held<'a>(
     // A file and a folder of one name are told by their order: what lies below comes after it, and
     // whatever comes between begins with the same name.
     let mut files: Vec<&[u8]> = Vec::new();
-    for pair in &held {
+    for entry in &held {
         while files
             .last()
-            .is_some_and(|file| !pair.path.starts_with(file))
+            .is_some_and(|file| !entry.path.starts_with(file))
         {
             files.pop();
         }
-        let is_below = |file: &&[u8]| matches!(pair.path.get(file.len()), None | Some(b'/'));
+        let is_below = |file: &&[u8]| matches!(entry.path.get(file.len()), None | Some(b'/'));
         if files.iter().any(is_below) {
             return None;
         }
-        files.push(pair.path);
+        files.push(entry.path);
     }
     Some(held)
 }
