@@ -61,10 +61,11 @@ impl Home {
             return Self::Here;
         }
         let own = theirs.join("run-loop/runs").join(spec.loop_id.to_string());
-        if own.is_dir() {
-            Self::Elsewhere(theirs.to_owned())
-        } else {
-            Self::Gone
+        // What cannot be looked at is not known to be gone.
+        let gone = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+        match fs_err::metadata(&own) {
+            Err(error) if gone.contains(&error.kind()) => Self::Gone,
+            Ok(_) | Err(_) => Self::Elsewhere(theirs.to_owned()),
         }
     }
 }

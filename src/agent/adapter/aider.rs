@@ -8,12 +8,15 @@ use crate::domain::trouble::Trouble;
 /// asks again by itself, and a line of tokens after that is an answer; one before it is none any more.
 pub(super) fn read(line: &str) -> Vec<Event> {
     let mut events = Vec::new();
-    if let Some(counts) = line.strip_prefix("Tokens: ") {
-        let output = before(counts, " received");
+    // With both numbers it is no line of an answer.
+    let counts = line.strip_prefix("Tokens: ");
+    let sent = counts.and_then(|counts| before(counts, " sent"));
+    let received = counts.and_then(|counts| before(counts, " received"));
+    if let (Some(counts), Some(input), Some(output)) = (counts, sent, received) {
         events.push(Event::Used {
             usage: Usage {
-                input: before(counts, " sent"),
-                output,
+                input: Some(input),
+                output: Some(output),
                 ..Usage::default()
             },
             more: true,
@@ -21,7 +24,7 @@ pub(super) fn read(line: &str) -> Vec<Event> {
         events.extend(cost(counts));
         // Who sent nothing back answered nothing.
         events.push(Event::Result {
-            success: output != Some(0),
+            success: output != 0,
             text: None,
         });
         return events;

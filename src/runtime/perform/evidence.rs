@@ -50,9 +50,14 @@ fn shows(diff: &[u8], secrets: &Secrets) -> Option<String> {
     if !secrets.is_in(diff) {
         return None;
     }
-    let mut path = &b""[..];
+    let (mut path, mut in_hunk) = (&b""[..], false);
     for line in diff.split(|byte| *byte == b'\n') {
-        if let Some(named) = line.strip_prefix(b"+++ ") {
+        // Within a hunk each line has its sign before it, whatever it looks like with it.
+        if line.starts_with(b"diff --git ") {
+            in_hunk = false;
+        } else if line.starts_with(b"@@ ") {
+            in_hunk = true;
+        } else if let Some(named) = line.strip_prefix(b"+++ ").filter(|_| !in_hunk) {
             path = named.strip_prefix(b"b/").unwrap_or(named);
         } else if line.starts_with(b"+") && secrets.is_in(line) {
             return Some(detail(&String::from_utf8_lossy(path)));
