@@ -8,19 +8,14 @@ use run_loop::domain::id::{FindingId, JobId, RoundNumber};
 use run_loop::domain::job::{Ended, Prior, Reading, Reply, Review, Role, Ruling, RulingKind};
 use run_loop::domain::lines::{FileSince, Region, Since};
 use run_loop::domain::lowered::Lowered;
-use run_loop::domain::oid::Oid;
 use run_loop::domain::severity::Severity;
 use run_loop::domain::slot::SlotName;
 use run_loop::domain::verdict::{Coverage, PassedBy, Verdict};
 use run_loop::promote::{ApprovedRound, Permit};
 use serde_json::Value;
 
-use crate::sample::reader;
+use crate::sample::{oid, reader};
 use crate::world::{World, refused};
-
-fn oid(digit: char) -> Oid {
-    Oid::parse(&digit.to_string().repeat(40)).unwrap()
-}
 
 fn claim(title: &str, severity: Severity) -> Claim {
     Claim {

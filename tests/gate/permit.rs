@@ -15,7 +15,7 @@ use run_loop::domain::severity::Severity;
 use run_loop::domain::verdict::{Coverage, PassedBy, Verdict};
 use run_loop::promote::{ApprovedRound, Permit};
 
-use crate::sample::{reader, slot_name};
+use crate::sample::{oid, reader, slot_name};
 use crate::world::{World, refused};
 
 /// The code that a permit is refused with after a change of the facts.
@@ -240,6 +240,8 @@ fn a_quorum_forgives_whoever_had_nothing_left_to_say() {
         for (number, verdict) in [(2, Verdict::Pass), (3, says)] {
             let mut said = said.clone();
             said.job.round = RoundNumber(number);
+            // On the content now a NOT PASS bars, whatever became of what it found.
+            said.content = Some(oid('7'));
             if let Reading::Review(review) = &mut said.outcome.reading {
                 review.verdict = verdict;
             }

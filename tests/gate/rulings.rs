@@ -421,5 +421,8 @@ fn a_forged_ground_is_no_pass() {
     let hash = |text: &str| Digest::of(text.as_bytes()).to_string();
     std::fs::write(&sidecar, &forged).unwrap();
     std::fs::write(&manifest, listed.replace(&hash(&honest), &hash(&forged))).unwrap();
+    assert_eq!(refused(world.gate_by(&by_files)), Code::GateDamaged);
+    // Where nothing but the files is there, they speak for themselves.
+    std::fs::remove_dir_all(world.repository.common_dir.join("run-loop/runs")).unwrap();
     assert_eq!(refused(world.gate_by(&by_files)), Code::GateNotPass);
 }

@@ -18,6 +18,11 @@ use run_loop::promote::manifest::checks_digest;
 
 use crate::world::CANARY;
 
+/// An object's name of one digit.
+pub(crate) fn oid(digit: char) -> Oid {
+    Oid::parse(&digit.to_string().repeat(40)).unwrap()
+}
+
 pub(crate) fn slot_name(name: &str) -> SlotName {
     SlotName::parse(name).unwrap()
 }

@@ -80,7 +80,7 @@ fn aged() -> Repo {
     let repo = Repo::new();
     repo.write(".gitignore", "*.log\nbuild/\n");
     repo.write(".gitattributes", "*.md text eol=lf\n");
-    repo.write("docs/.gitattributes", "*.txt text\n");
+    repo.write("more/.gitattributes", "*.txt text\n");
     repo.write("empty.txt", "");
     repo.write("docs/deep/a.md", "one\n");
     repo.write("docs/b.md", "two\n");
@@ -275,7 +275,7 @@ fn settings_that_are_not_covered() {
 fn states_that_are_not_covered() {
     let states: [(&str, Change); 9] = [
         ("attributes that are gone", |it| {
-            remove(it, "docs/.gitattributes");
+            remove(it, "more/.gitattributes");
         }),
         ("assumed", |it| {
             it.git(&["update-index", "--assume-unchanged", "run.sh"]);

@@ -8,15 +8,15 @@ use crate::domain::trouble::Trouble;
 /// asks again by itself, and a line of tokens after that is an answer; one before it is none any more.
 pub(super) fn read(line: &str) -> Vec<Event> {
     let mut events = Vec::new();
-    // With both numbers it is no line of an answer.
+    // Only with both words it is no line of an answer.
     let counts = line.strip_prefix("Tokens: ");
-    let sent = counts.and_then(|counts| before(counts, " sent"));
-    let received = counts.and_then(|counts| before(counts, " received"));
-    if let (Some(counts), Some(input), Some(output)) = (counts, sent, received) {
+    let counts = counts.filter(|it| it.contains(" sent, ") && it.contains(" received."));
+    if let Some(counts) = counts {
+        let output = before(counts, " received");
         events.push(Event::Used {
             usage: Usage {
-                input: Some(input),
-                output: Some(output),
+                input: before(counts, " sent"),
+                output,
                 ..Usage::default()
             },
             more: true,
@@ -24,7 +24,7 @@ pub(super) fn read(line: &str) -> Vec<Event> {
         events.extend(cost(counts));
         // Who sent nothing back answered nothing.
         events.push(Event::Result {
-            success: output != 0,
+            success: output.is_some_and(|output| output > 0),
             text: None,
         });
         return events;

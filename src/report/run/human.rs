@@ -106,7 +106,10 @@ impl RunReport {
             // Each line of its own: some end with a command.
             let message = text::block(&failure.to_string());
             let message = listed(message.lines().map(str::to_owned));
-            let looked = matches!(&failure.next.0[..], [program, command, ..] if program == "run-loop" && command == shown_by);
+            let looked = matches!(
+                &failure.next.0[..],
+                [program, command, ..] if program == "run-loop" && command == shown_by
+            );
             let again = self.again.as_ref().filter(|_| looked);
             let next = text::line(&again.unwrap_or(&failure.next).to_string());
             let lines = format!("\nend\n{message}  next: {next}\n");
