@@ -19,5 +19,7 @@ mod page;
 mod profiles;
 #[path = "agents/recorded.rs"]
 mod recorded;
+#[path = "agents/refused.rs"]
+mod refused;
 #[path = "agents/traps.rs"]
 mod traps;

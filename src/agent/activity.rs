@@ -85,6 +85,7 @@ fn told(event: Event, shown: impl Fn(&str, bool) -> String) -> Option<String> {
         | Event::Used { .. }
         | Event::Cost { .. }
         | Event::Reset { .. }
+        | Event::Thought
         | Event::Asked
         | Event::Turn
         | Event::Torn

@@ -58,6 +58,8 @@ pub enum Event {
         /// Whether this goes on where the last message stopped.
         goes_on: bool,
     },
+    /// The model thinks: its provider lets it.
+    Thought,
     /// What it was asked was said again: all before it belongs to an earlier turn.
     Asked,
     /// A turn began: what was said of the end was that of an earlier one.

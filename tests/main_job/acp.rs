@@ -153,6 +153,28 @@ fn a_limit_that_ends_like_an_answer_is_one() {
     refused(script, 75, "limit");
 }
 
+/// Whoever is refused by its provider until its budget ends is at a limit, whether it cancels its turn then
+/// or is gone at once.
+#[test]
+fn a_limit_until_the_budget_ends_is_one() {
+    let limited = r#"on_prompt() {
+  update s-1 '{"sessionUpdate":"session_info_update","_meta":{"codex":{"error":{"message":"Reconnecting... 1/5","codexErrorInfo":{"responseStreamDisconnected":{"httpStatusCode":429}},"willRetry":true}}}}'
+}"#;
+    let ends = ["trap '' TERM\non_cancel() { end cancelled; }", ""];
+    std::thread::scope(|scope| {
+        for end in ends {
+            scope.spawn(move || {
+                let bench = talker(&format!("{limited}\n{end}"), "");
+                let ran = review_within(&bench, 5);
+                ran.ends(75)
+                    .with("RL0720")
+                    .says("until its budget was spent");
+                assert_eq!(bench.promoted(), [""; 0], "{end}");
+            });
+        }
+    });
+}
+
 /// Options whose names and ids lie, and one that is for ever; what is not known is said so.
 const ASKS: &str = r#"ask() {
   tell '{"jsonrpc":"2.0","id":"p","method":"session/request_permission","params":{"sessionId":"s-1","toolCall":{"toolCallId":"t","title":"write it"},"options":[{"optionId":"reject","name":"No","kind":"allow_always"},{"optionId":"cancel","name":"Never","kind":"allow_once"},{"optionId":"proceed","name":"Yes","kind":"reject_once"}]}}'

@@ -123,6 +123,23 @@ fn a_known_program_reviews_the_source_root_unconfined() {
     assert_eq!(sidecar["confinement"], "none");
 }
 
+/// copilot tells of each try that its provider refuses, and, when our clock ends it, of nothing but that.
+#[test]
+fn a_program_that_is_refused_until_its_budget_ends_is_at_a_limit() {
+    let copilot = ScriptedAgent::with_script(
+        r#"cat > /dev/null
+echo '{"type":"model.call_failure","data":{"statusCode":429,"errorMessage":"slow down"}}'
+trap 'echo "{\"type\":\"abort\",\"data\":{}}"; exit 0' TERM
+while :; do sleep 1000 & wait $!; done"#,
+    );
+    let world = Profiled::new(&[("copilot", &copilot)]);
+    let line = ["--base", "main", "--review-only", "--reviewer", "copilot"];
+    let mut command = world.command(&[&line[..], &["--job-timeout", "5"]].concat());
+    let ran = Ran::of(&command.output().unwrap());
+    ran.ends(75).with("RL0720").says("slow down");
+    assert_eq!(world.bench.promoted(), [""; 0]);
+}
+
 /// What a program tells of its use is added up; what one does not tell is unknown, never zero.
 #[test]
 fn cost_is_told_and_unknown_is_not_zero() {

@@ -56,6 +56,11 @@ impl Told {
     fn is_wordless(&self) -> bool {
         self.trouble.is_none() && self.message.trim().is_empty()
     }
+    /// Whether it says no more than that something ended: so does one that we end, and what it was at
+    /// until then is another matter.
+    fn is_of_the_end(&self) -> bool {
+        matches!(self.trouble, Some(Trouble::Aborted | Trouble::Unfinished))
+    }
 }
 
 impl Account {
@@ -161,11 +166,11 @@ impl Account {
             }
             Event::Reset { reset } => self.spent.reset = Some(reset),
             Event::Torn => self.fold(Event::Error {
-                trouble: None,
+                trouble: Some(Trouble::Unfinished),
                 message: "a line that it printed is no whole event".to_owned(),
                 fatal: true,
             }),
-            Event::Raw { .. } => {}
+            Event::Thought | Event::Raw { .. } => {}
         }
     }
 
@@ -180,7 +185,9 @@ impl Account {
         if fatal && self.fatal.as_ref().is_none_or(Told::is_wordless) {
             self.fatal = Some(told.clone());
         }
-        self.tries_again = Some(told.clone());
+        if !told.is_of_the_end() {
+            self.tries_again = Some(told.clone());
+        }
         self.last_error = Some(told);
     }
 
@@ -312,7 +319,8 @@ impl Account {
     /// when it was ended.
     #[must_use]
     pub fn was_at(&self) -> Option<&Told> {
-        self.fatal.as_ref().or(self.tries_again.as_ref())
+        let gave_up = self.fatal.as_ref().filter(|told| !told.is_of_the_end());
+        gave_up.or(self.tries_again.as_ref())
     }
 
     /// Whether its model ever answered anything.
@@ -385,7 +393,8 @@ impl Account {
                 // What that prints is its own words as well.
                 self.stream != Stream::Aider && !text.trim().is_empty()
             }
-            Event::ToolStart { .. }
+            Event::Thought
+            | Event::ToolStart { .. }
             | Event::ToolEnd { .. }
             | Event::Denied { .. }
             | Event::Result { success: true, .. } => true,

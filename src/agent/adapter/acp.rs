@@ -166,6 +166,7 @@ fn happened(update: &Value, events: &mut Vec<Event>) {
                 });
             }
         }
+        "agent_thought_chunk" => events.push(Event::Thought),
         "tool_call" => {
             let detail = ["command", "file_path", "filePath", "path", "pattern"]
                 .iter()

@@ -68,6 +68,7 @@ fn system(value: &Value, events: &mut Vec<Event>) {
                 fatal: false,
             });
         }
+        "thinking_tokens" => events.push(Event::Thought),
         "permission_denied" => events.push(Event::Denied {
             name: text_or_empty(value, "/tool_name"),
         }),
@@ -85,6 +86,7 @@ fn assistant(value: &Value, events: &mut Vec<Event>) {
                 text: text_or_empty(block, "/text"),
                 goes_on: false,
             }),
+            "thinking" | "redacted_thinking" => events.push(Event::Thought),
             "tool_use" => {
                 let detail = ["command", "file_path", "path", "pattern", "url"]
                     .iter()

@@ -73,6 +73,7 @@ fn item(value: &Value, events: &mut Vec<Event>) {
             text: text_or_empty(value, "/item/text"),
             goes_on: false,
         }),
+        "reasoning" => events.push(Event::Thought),
         "error" => events.push(Event::Error {
             trouble: None,
             message: text_or_empty(value, "/item/message"),

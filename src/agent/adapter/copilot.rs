@@ -42,6 +42,16 @@ pub(super) fn read(value: &Value, events: &mut Vec<Event>) {
                 failed: success != Some(true),
             });
         }
+        "assistant.reasoning" | "assistant.reasoning_delta" => events.push(Event::Thought),
+        // It tries again, up to some time; it tells when it gives up.
+        "model.call_failure" => {
+            let status = number(value, "/data/statusCode");
+            events.push(Event::Error {
+                trouble: status.map(Trouble::of_status),
+                message: text_or_empty(value, "/data/errorMessage"),
+                fatal: false,
+            });
+        }
         "session.error" => {
             let status = number(value, "/data/statusCode").map(Trouble::of_status);
             events.push(Event::Error {
