@@ -9,7 +9,7 @@ use run_loop::domain::profile::Stream;
 use run_loop::domain::trouble::Trouble;
 
 use crate::answers::ended;
-use crate::recorded::{ended_so, printed, profile, read_so, recorded};
+use crate::recorded::{ended_so, printed, profile, recorded};
 
 fn trouble(program: &str, case: &str) -> Option<Trouble> {
     recorded(program, case).trouble()
