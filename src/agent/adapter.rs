@@ -24,6 +24,7 @@ mod copilot;
 mod gemini;
 mod json;
 mod opencode;
+pub(crate) mod words;
 
 pub(crate) use json::{is_piece, parsed};
 
@@ -205,10 +206,9 @@ pub fn events(stream: Stream, output: &[u8]) -> impl Iterator<Item = Event> {
 pub(crate) fn piece(stream: Stream, value: &Value) -> Option<(String, &'static str)> {
     match stream {
         Stream::Acp => {
-            let update = value.pointer("/agent/params/update")?;
             let place = "/agent/params/update/content/text";
-            let of = ["/sessionUpdate", "/messageId"].map(|name| text_or_empty(update, name));
-            value.pointer(place).map(|_| (of.join(" "), place))
+            let of = acp::piece_of(value.pointer("/agent/params/update")?)?;
+            Some((of, place))
         }
         Stream::Gemini => {
             let is_message = text_or_empty(value, "/type") == "message";
@@ -233,7 +233,7 @@ pub(crate) fn piece(stream: Stream, value: &Value) -> Option<(String, &'static s
                 .pointer(place)
                 .map(|_| (format!("{told} {}", text_or_empty(value, of)), place))
         }
-        // They print whole messages, or lines of text, and a value has no end of line in it.
+        // They print whole messages, or a text as it is: what stands in it is found there.
         Stream::Codex | Stream::Claude | Stream::Opencode | Stream::Aider | Stream::Text => None,
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::adapter::outcome;
+use crate::agent::adapter::words;
 use crate::agent::arguments::{self, Placeholder};
 use crate::agent::dispatched::Dispatched;
 use crate::agent::environment::{Variables, is_passable, passed_on};
@@ -230,12 +230,12 @@ fn explained(ended: Ended, stderr: &str) -> Ended {
         (Ended::Exited { code: LIMITED }, words) => Ended::Failed {
             code: LIMITED,
             trouble: Trouble::RateLimit,
-            message: outcome::shortened(words.unwrap_or_default()),
+            message: words::shortened(words.unwrap_or_default()),
         },
         (Ended::Exited { code }, Some(words)) if code != 0 => Ended::Failed {
             code,
             trouble: Trouble::Unknown,
-            message: outcome::shortened(words),
+            message: words::shortened(words),
         },
         (ended, _) => ended,
     }

@@ -68,7 +68,7 @@ Where the kernel has Landlock (version 3 or newer), reviewers and planners of mo
 write nothing but their review tree, their job's folder and what their program keeps of its own, and read
 nothing of other jobs, slots and runs. Sessions of the same program lie in what it keeps of its own,
 so it can read and write those of others; so does its configuration, except opencode's. A reader that runs
-commands (one of `kind: command`; those of the profiles are given none) can change the mode, the times and
+commands (one of `kind: command`; those of profiles that are confined are given none) can change the mode, the times and
 the owner of what its user owns, and ask services of the machine: Landlock covers neither. `confine: false` in an entry of `agents:` lets one go,
 `confine: true` confines one of which nobody has tried it; creators are never confined, nor are
 reviewers under `--review-isolation env` where the source root holds `.git` and with it the records of

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::agent::adapter::outcome::shortened;
+use crate::agent::adapter::words::shortened;
 use crate::domain::trouble::Trouble;
 
 /// The record of one talk.

@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::adapter::is_piece;
-use crate::agent::adapter::outcome::shortened;
+use crate::agent::adapter::words::shortened;
 
 /// The longest message that is read: tools put out whole files.
 const LONGEST: u64 = 32 << 20;

@@ -195,11 +195,29 @@ fn happened(update: &Value, events: &mut Vec<Event>) {
     }
 }
 
+/// Which text a piece belongs to, where this is one: those are told apart as they are read, since whoever
+/// reads them leaves out what another one says between them.
+pub(super) fn piece_of(update: &Value) -> Option<String> {
+    let said = text(update, "/content/text")?;
+    let by = if is_of_copilot(&said) {
+        "copilot".to_owned()
+    } else {
+        ASKED_BY.map(|place| text_or_empty(update, place)).concat()
+    };
+    let named = ["/sessionUpdate", "/messageId"].map(|name| text_or_empty(update, name));
+    Some(format!("{} {by}", named.join(" ")))
+}
+
+/// Where claude-agent-acp and qwen tell of which tool an agent is at work.
+const ASKED_BY: [&str; 2] = [
+    "/_meta/claudeCode/parentToolUseId",
+    "/_meta/parentToolCallId",
+];
+
 /// Whether an agent says or does it that the agent asked.
 fn is_of_another(update: &Value) -> bool {
-    let told = |place| update.pointer(place).is_some_and(|asked| !asked.is_null());
-    // As claude-agent-acp says it, and as qwen does.
-    told("/_meta/claudeCode/parentToolUseId") || told("/_meta/parentToolCallId")
+    let told = |place: &&str| update.pointer(place).is_some_and(|asked| !asked.is_null());
+    ASKED_BY.iter().any(told)
 }
 
 /// Whether this is what copilot says itself as if its model did, in a piece of its own. No claim has room in

@@ -1,13 +1,11 @@
 //! Whether a program succeeded, from its exit and from what it told.
 
 use crate::agent::adapter::account::Account;
+use crate::agent::adapter::words::shown;
 use crate::agent::redact::Secrets;
 use crate::domain::job::Ended;
 use crate::domain::profile::Profile;
 use crate::domain::trouble::Trouble;
-
-/// Characters of a program's own words that are kept.
-const WORDS: usize = 300;
 
 /// What a shell says of a program that SIGTERM ended, as we end those whose budget is spent.
 const TERMINATED: i32 = 143;
@@ -106,31 +104,4 @@ fn last_line(text: &str) -> &str {
     text.lines()
         .rfind(|line| !line.trim().is_empty())
         .unwrap_or_default()
-}
-
-/// The text without secrets, as it may stand in a message.
-fn shown(text: &str, secrets: &Secrets) -> String {
-    // Before it is cut: half a value is found by nobody. And as one line, too: neither line ends nor
-    // control characters hide one.
-    let line = one_line(&secrets.taken_out_of_text(text));
-    cut(secrets.taken_out_of_text(&line))
-}
-
-/// Text of a program as it may stand in a message: one line, no escapes, not long.
-pub(crate) fn shortened(text: &str) -> String {
-    cut(one_line(text))
-}
-
-fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line = words.join(" ");
-    line.chars().filter(|c| !c.is_control()).collect()
-}
-
-fn cut(line: String) -> String {
-    if line.chars().count() <= WORDS {
-        return line;
-    }
-    let head: String = line.chars().take(WORDS).collect();
-    format!("{head}…")
 }

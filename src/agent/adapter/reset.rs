@@ -17,8 +17,6 @@ const SPANS: [&str; 5] = [
     "retry in ",
     "resets in ",
 ];
-/// Beyond a year it is no span that anybody waits for.
-const LONGEST: u64 = 31_536_000;
 /// Words that stand right before a moment, or a time of the day.
 const MOMENTS: [&str; 5] = [
     "limit reached|",
@@ -78,9 +76,19 @@ fn rounded(text: &str) -> Option<u64> {
     let digits = text
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(text.len());
-    let millis: u64 = text[..digits].parse().ok()?;
-    let seconds = millis.div_ceil(1000);
-    (seconds <= LONGEST).then_some(seconds)
+    seconds(text[..digits].parse().ok()?)
+}
+
+/// Milliseconds as seconds, rounded up; beyond a year it is no span that anybody waits for.
+fn seconds(millis: f64) -> Option<u64> {
+    let seconds = (millis / 1_000.0).ceil();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "bounded by the line below it"
+    )]
+    let whole = seconds as u64;
+    (0.0..=31_536_000.0).contains(&seconds).then_some(whole)
 }
 
 /// Seconds or milliseconds since 1970, or a moment of RFC 3339.
@@ -142,14 +150,7 @@ fn span(text: &str) -> Option<u64> {
         any = true;
         rest = &unit[letters..];
     }
-    let seconds = (millis / 1_000.0).ceil();
-    // Beyond a year it is no span that anybody waits for.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "bounded by the line above it"
-    )]
-    (any && (0.0..=31_536_000.0).contains(&seconds)).then_some(seconds as u64)
+    if any { seconds(millis) } else { None }
 }
 
 #[cfg(test)]

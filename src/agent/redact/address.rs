@@ -92,10 +92,10 @@ fn stands_for_one(password: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::redact::tests::at;
 
     fn found(text: &str, ends: bool) -> Vec<&str> {
-        let found = found_in(text.as_bytes(), ends).into_iter();
-        found.map(|range| &text[range]).collect()
+        at(text, found_in(text.as_bytes(), ends))
     }
 
     #[test]

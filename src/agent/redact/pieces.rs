@@ -172,6 +172,21 @@ mod tests {
             !clean.contains("6789") && clean.contains(", and "),
             "{clean}"
         );
+        // What another agent says between them, or copilot itself, is no part of it.
+        let by_another = acp(" then ", "a").replace(
+            "{\"content\"",
+            "{\"_meta\":{\"parentToolCallId\":\"t\"},\"content\"",
+        );
+        assert_ne!(by_another, acp(" then ", "a"));
+        let info = acp("Info: Disabled tools: bash", "a");
+        for between in [by_another, info] {
+            let output = [&acp("sk-0123", "a"), &between, &acp("456789", "a")];
+            let output = output.map(String::as_str).join("\n");
+            let clean = secrets().without_pieces(Stream::Acp, output.as_bytes(), false, false);
+            let clean = String::from_utf8(clean.expect(&between)).unwrap();
+            let wanted = [&acp("[redacted]", "a"), &between, &acp("", "a")];
+            assert_eq!(clean, wanted.map(String::as_str).join("\n"));
+        }
         // What holds none stays as it is.
         assert_eq!(
             secrets().without_pieces(Stream::Acp, other.as_bytes(), false, false),

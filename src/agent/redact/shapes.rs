@@ -69,7 +69,16 @@ const SHAPES: [Shape; 20] = [
 pub(super) fn found_in(text: &[u8], ends: bool) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut in_word = false;
+    let mut escaped = 0..0;
     for (start, byte) in text.iter().enumerate() {
+        if *byte == b'\\' {
+            escaped = start..start + escape(&text[start..]);
+        }
+        // What stands for a line end is no letter of the word behind it.
+        if escaped.contains(&start) {
+            in_word = false;
+            continue;
+        }
         let is_begun = !std::mem::replace(&mut in_word, is_of_a_word(*byte)) && in_word;
         // Large outputs are looked at: most words are none.
         if !is_begun || !b"gsrAnhx".contains(byte) {
@@ -90,7 +99,12 @@ impl Shape {
     fn length(&self, rest: &[u8], ends: bool) -> Option<usize> {
         let run = rest.iter().position(|byte| !(self.holds)(*byte));
         let length = run.unwrap_or(rest.len());
-        let is_begun = ends && run.is_none() && (PIECE..=self.most).contains(&length);
+        // Nothing but words so far: what is left of a name.
+        let looks_so = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_uppercase();
+        let is_begun = ends
+            && run.is_none()
+            && (PIECE..=self.most).contains(&length)
+            && rest.iter().any(looks_so);
         let is_long = (self.fewest..=self.most).contains(&length);
         // More of the same, or another letter behind it: a word of something else.
         let next = rest.get(length).copied();
@@ -101,6 +115,19 @@ impl Shape {
     }
 }
 
+/// How long the escape is that a text begins with, as JSON and others write what is no letter.
+fn escape(text: &[u8]) -> usize {
+    match text.get(1) {
+        Some(b'n' | b'r' | b't' | b'b' | b'f') => 2,
+        Some(b'u') if is_hex(text.get(2..6)) => 6,
+        Some(_) | None => 0,
+    }
+}
+
+fn is_hex(digits: Option<&[u8]>) -> bool {
+    digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+}
+
 fn is_of_a_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
@@ -108,10 +135,10 @@ fn is_of_a_word(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::redact::tests::at;
 
     fn found(text: &str, ends: bool) -> Vec<&str> {
-        let found = found_in(text.as_bytes(), ends).into_iter();
-        found.map(|range| &text[range]).collect()
+        at(text, found_in(text.as_bytes(), ends))
     }
 
     /// In two parts: whoever looks for tokens in this file finds none.
@@ -134,6 +161,10 @@ mod tests {
                 format!("it is {token}."),
                 format!("\"{token}\""),
                 format!("KEY={token}\n"),
+                // As JSON writes what stands before it, once and within another.
+                format!(r#"{{"text":"it is\n{token}\nand"}}"#),
+                format!(r#"{{"text":"{{\"it\":\"is\\n{token}\"}}"}}"#),
+                format!(r"\u000a{token}\u000a"),
             ] {
                 assert_eq!(found(&text, false), [token.as_str()], "{text}");
             }
@@ -154,5 +185,6 @@ mod tests {
         // Half of one, where the text goes on.
         assert_eq!(found("it is sk-0a1B2c", true), ["sk-0a1B2c"]);
         assert_eq!(found("it is sk-", true), [""; 0]);
+        assert_eq!(found("the package sk-learn-contrib", true), [""; 0]);
     }
 }

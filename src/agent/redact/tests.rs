@@ -4,6 +4,11 @@ use crate::process::capture::Capture;
 
 const VALUE: &str = "sk-0123456789";
 
+/// What stands at these places of a text.
+pub(super) fn at(text: &str, places: Vec<Range<usize>>) -> Vec<&str> {
+    places.into_iter().map(|place| &text[place]).collect()
+}
+
 fn secrets() -> Secrets {
     let ours: Variables = [("A_KEY".into(), VALUE.into())].into();
     Secrets::named(&["A_KEY".to_owned()], &ours)
