@@ -10,6 +10,7 @@ pub mod confined;
 pub mod dispatched;
 pub mod environment;
 pub mod find;
+pub mod handed_over;
 pub mod human;
 pub mod job_folder;
 pub mod profile;

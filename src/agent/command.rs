@@ -10,6 +10,7 @@ use crate::agent::adapter::words;
 use crate::agent::arguments::{self, Placeholder};
 use crate::agent::dispatched::Dispatched;
 use crate::agent::environment::{Variables, is_passable, passed_on};
+use crate::agent::handed_over::HandedOver;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::redact::Secrets;
 use crate::agent::report_file::{REPORT_CAP, ReportFile};
@@ -145,9 +146,9 @@ pub async fn taken_over(
 }
 
 /// What stands where the report of a job would, whose end nobody saw: nobody vouches for it, and it may be
-/// a part. `None` where nothing does.
+/// a part, which may end within a key. `None` where nothing does.
 #[must_use]
-pub fn unseen(command: &CommandAgent, folder: &JobFolder) -> Option<Vec<u8>> {
+pub fn unseen(command: &CommandAgent, folder: &JobFolder, secrets: &Secrets) -> Option<HandedOver> {
     let bytes = match command.report {
         ReportChannel::File => match folder.read_report() {
             ReportFile::Bytes(bytes) => bytes,
@@ -155,7 +156,8 @@ pub fn unseen(command: &CommandAgent, folder: &JobFolder) -> Option<Vec<u8>> {
         },
         ReportChannel::Stdout => folder.printed(REPORT_CAP)?,
     };
-    (!bytes.is_empty()).then_some(bytes)
+    let is_there = !bytes.is_empty();
+    is_there.then(|| HandedOver::new(secrets.taken_out_of_part(bytes, false, true)))
 }
 
 /// How a job ended whose engine died; see [`taken_over`].
@@ -198,7 +200,7 @@ fn dispatched(
     let (report, unusable) = match handed_over(command, folder, &done) {
         ReportFile::Missing => (None, None),
         ReportFile::Unusable(reason) => (None, Some(reason)),
-        ReportFile::Bytes(bytes) => (Some(secrets.taken_out(bytes)), None),
+        ReportFile::Bytes(bytes) => (Some(HandedOver::new(bytes)), None),
     };
     let shows = secrets.taken_out_of_output(Stream::Text, &mut done.stdout, &mut done.stderr);
     let unusable = shows.err().or(unusable);

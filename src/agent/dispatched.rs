@@ -1,6 +1,7 @@
 //! What came back from one dispatch: bytes, and how the agent ended. Nothing is judged here.
 
 use crate::agent::adapter::reset;
+use crate::agent::handed_over::HandedOver;
 use crate::agent::redact::Secrets;
 use crate::domain::confinement::Confinement;
 use crate::domain::failure::Failure;
@@ -17,9 +18,9 @@ pub struct Dispatched {
     pub ended: Ended,
     /// Whether every process of it is proven gone.
     pub gone: bool,
-    /// The report's bytes, from the agent's one channel. Also kept of a job that failed: what it
-    /// claims must not vanish.
-    pub report: Option<Vec<u8>>,
+    /// The report, from the agent's one channel. Also kept of a job that failed: what it claims must not
+    /// vanish.
+    pub report: Option<HandedOver>,
     /// Why what lies there is no report, where something does.
     pub unusable: Option<String>,
     /// What it used, as far as it told.

@@ -9,6 +9,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::dispatched::Dispatched;
+use crate::agent::handed_over::HandedOver;
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::job::Ended;
@@ -81,7 +82,7 @@ pub async fn dispatch(
     };
     match answer {
         Ok(Ok(Answer::Report(report))) => Dispatched {
-            report: Some(report),
+            report: Some(HandedOver::new(report)),
             ..Dispatched::empty(Ended::Exited { code: 0 })
         },
         Ok(Ok(Answer::None)) => Dispatched::empty(Ended::Exited { code: 1 }),

@@ -12,6 +12,7 @@ use crate::agent::arguments::{self, Placeholder};
 use crate::agent::command::{self, Besides, Named};
 use crate::agent::dispatched::Dispatched;
 use crate::agent::environment::Variables;
+use crate::agent::handed_over::HandedOver;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::redact::Secrets;
 use crate::agent::report_file::REPORT_CAP;
@@ -425,7 +426,7 @@ fn read(
                 bytes.len()
             )),
         ),
-        Some(bytes) => (Some(secrets.taken_out(bytes)), unusable),
+        Some(bytes) => (Some(HandedOver::new(bytes)), unusable),
         None => (None, unusable),
     };
     Dispatched {

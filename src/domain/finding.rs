@@ -43,6 +43,25 @@ impl Claim {
     pub fn blocks(&self, fail_on: Severity) -> bool {
         self.blocking || (!self.pre_existing && self.severity >= fail_on)
     }
+    /// The same with its words as they may be kept; a path of the snapshot is nobody's key.
+    #[must_use]
+    pub(crate) fn in_words(self, kept: &dyn Fn(&str) -> String) -> Self {
+        let written = |path: RepoPath| {
+            let text = String::from_utf8_lossy(path.as_bytes());
+            let told = kept(&text);
+            if self.blob.is_some() || told == text {
+                path
+            } else {
+                RepoPath::from(&*told)
+            }
+        };
+        Self {
+            title: kept(&self.title),
+            body: kept(&self.body),
+            path: self.path.map(written),
+            ..self
+        }
+    }
     /// Whether two titles are the same but for case, punctuation and white space; titles of signs alone,
     /// where they are the same.
     #[must_use]

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use crate::agent::dispatched::Dispatched;
+use crate::agent::handed_over::HandedOver;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile::{self, Continued, Wanted};
 use crate::agent::redact::Secrets;
@@ -22,7 +23,7 @@ pub(crate) struct Taken {
     /// What it handed over, where its guard saw its end.
     pub(crate) dispatched: Option<Dispatched>,
     /// What stands where its report would, where nobody saw its end.
-    pub(crate) unseen: Option<Vec<u8>>,
+    pub(crate) unseen: Option<HandedOver>,
     /// Why none of its words may be kept: it could see keys that nobody here can take out of them.
     pub(crate) withheld: Option<&'static str>,
 }
@@ -61,7 +62,7 @@ pub(crate) async fn read(
         AgentKind::Checks | AgentKind::Human => Ok(None),
     };
     let unseen = match (&read, asked.kind) {
-        (Ok(None), AgentKind::Command(program)) => command::unseen(program, &found),
+        (Ok(None), AgentKind::Command(program)) => command::unseen(program, &found, secrets),
         (Ok(_) | Err(_), _) => None,
     };
     // After it was read: what it says counts, though its words may not be kept.
@@ -69,7 +70,7 @@ pub(crate) async fn read(
     Ok(Taken {
         folder: Some(found),
         dispatched: read?,
-        unseen: unseen.map(|bytes| secrets.taken_out(bytes)),
+        unseen,
         withheld,
     })
 }

@@ -47,8 +47,9 @@ names where the variable's name says that it is secret (`KEY`, `TOKEN`, `SECRET`
 `LOGIN`, `AUTH` and the like) or the value looks drawn at random (16 or more letters and digits in a row);
 a setting like `NODE_ENV=production` is none. What has less than 8 characters stays. User and password of an
 address (`https://user:token@host`) go, whosever they are, and so does what is a token by its shape (`ghp_...`,
-`sk-...`, `AKIA...` and the like). What is under review is never touched, nor what digests are of. Output that cannot be read for this is removed,
-and what is left in its place says so. No job can read the environment of `run-loop` itself; those of other agents that work
+`sk-...`, `AKIA...` and the like). What is under review is never touched, nor what digests are of, and a report is
+judged as it came, and kept without them. Output that cannot be read for this is removed,
+and what is left in its place says so. No job can read the environment of `run-loop` itself, unless it is root and not confined; those of other agents that work
 at the same time, and that of your shell, can be read by any that is not confined.
 
 Profiles whose names end with `-acp` drive a program over the Agent Client Protocol: our client of it is

@@ -99,6 +99,37 @@ fn what_a_command_is_given_by_name_is_shown_nowhere() {
     assert_nowhere(&bench.repo.beside("home"), CANARY);
 }
 
+/// A path of the change is what a report answers for, whatever it looks like: it is read as it came. What is
+/// kept and shown of it holds no key all the same.
+#[test]
+fn a_path_that_looks_like_a_key_is_reviewed() {
+    let token = concat!("sk-", "0123456789abcdef0123");
+    let finding = format!(
+        r#"[{{"severity": "high", "title": "No {CANARY}", "path": "{token}", "line": 1, "body": "It is {CANARY}."}}]"#
+    );
+    for (verdict, findings, code) in [("PASS", "[]", 0), ("NOT PASS", &*finding, 1)] {
+        let agent = ScriptedAgent::with_script(format!(
+            "read_prompt; SUMMARY=\"For $A_KEY and {CANARY}\" verdict '{verdict}' '{findings}'"
+        ));
+        let bench = Bench::new()
+            .reviewer_with("ann", &agent, "env: [A_KEY, HOUSE_LOGIN]")
+            .ready();
+        for path in [token, "placeholder.txt"] {
+            bench.repo.write(path, "a\n");
+        }
+        bench.repo.commit("names like keys");
+        let mut run = bench.command(&["--base", "main", "--review-only"]);
+        run.env("A_KEY", "placeholder").env("HOUSE_LOGIN", CANARY);
+        Ran::of(&run.output().unwrap()).ends(code);
+        assert_nowhere(bench.repo.root(), CANARY);
+        assert_nowhere(&bench.repo.beside("home"), CANARY);
+        if code != 0 {
+            let told = bench.run(&["show", "--findings"]);
+            told.says(&format!("{token}:1")).says("No [redacted]");
+        }
+    }
+}
+
 /// A setting that an agent is given by name is none: its word may be said. What looks like a key is one,
 /// whatever the variable is called, and so is a password in an address.
 #[test]

@@ -167,5 +167,5 @@ pub(crate) fn report(done: &Dispatched) -> String {
         done.stderr_tail
     );
     assert_eq!(done.unusable, None);
-    String::from_utf8(done.report.clone().unwrap()).unwrap()
+    String::from_utf8(done.report.as_ref().unwrap().as_came().to_vec()).unwrap()
 }

@@ -63,7 +63,7 @@ async fn notes_verdict_and_confirmation_make_a_report() {
     let (done, shown) = answered(&lines, true).await;
     assert_eq!(done.ended, Ended::Exited { code: 0 });
     assert_eq!(
-        String::from_utf8(done.report.unwrap()).unwrap(),
+        String::from_utf8(done.report.unwrap().as_came().to_vec()).unwrap(),
         "# Review by a person\n\n> looks good\n> Nonce: ffff\n\nNonce: 0a1b\nVERDICT: PASS\n"
     );
     for told in [

@@ -12,6 +12,7 @@ use super::repository::{Here, resolve};
 use crate::agent::command::{self, Named};
 use crate::agent::confined;
 use crate::agent::dispatched::Dispatched;
+use crate::agent::handed_over::HandedOver;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile;
 use crate::agent::redact::Secrets;
@@ -222,7 +223,8 @@ fn judge(agent: &Agent, done: &Dispatched, canary: &str) -> Result<(), Failure> 
             return failed("it was stopped".to_owned());
         }
     }
-    let report = done.report.as_deref().unwrap_or_default();
+    let report = done.report.as_ref();
+    let report = report.map(HandedOver::as_came).unwrap_or_default();
     if String::from_utf8_lossy(report).contains(canary) {
         return Ok(());
     }

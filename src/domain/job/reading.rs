@@ -66,6 +66,47 @@ impl Reading {
             Self::Reply { .. } | Self::Silent => Vec::new(),
         }
     }
+    /// The same with its words as they may be kept. What was judged by stays: ids, and paths of the
+    /// snapshot, which are nobody's key.
+    #[must_use]
+    pub fn in_words(self, kept: &dyn Fn(&str) -> String) -> Self {
+        let all = |said: Vec<String>| said.iter().map(|said| kept(said)).collect();
+        match self {
+            Self::Review(review) => Self::Review(review.in_words(kept)),
+            Self::Invalid {
+                problems,
+                claimed,
+                claims,
+                open,
+            } => Self::Invalid {
+                problems: all(problems),
+                claims: claims.into_iter().map(|it| it.in_words(kept)).collect(),
+                claimed,
+                open,
+            },
+            Self::Reply { reply } => Self::Reply {
+                reply: match reply {
+                    Reply::Text => Reply::Text,
+                    Reply::Challenge { objections } => Reply::Challenge {
+                        objections: all(objections),
+                    },
+                    Reply::Answers { mut answers } => {
+                        for answer in &mut answers {
+                            answer.note = kept(&answer.note);
+                        }
+                        Reply::Answers { answers }
+                    }
+                    Reply::Rulings { mut rulings } => {
+                        for ruling in &mut rulings {
+                            ruling.note = kept(&ruling.note);
+                        }
+                        Reply::Rulings { rulings }
+                    }
+                },
+            },
+            Self::Silent => Self::Silent,
+        }
+    }
     /// What lay at the path of an earlier finding when the report spoke of it, where that is known.
     #[must_use]
     pub fn blob_of(&self, finding: FindingId) -> Option<&Oid> {
@@ -176,6 +217,34 @@ pub struct Review {
 }
 
 impl Review {
+    fn in_words(self, kept: &dyn Fn(&str) -> String) -> Self {
+        let Self {
+            verdict,
+            summary,
+            findings,
+            mut prior,
+            mut plan,
+            unanswered,
+            coverage,
+            receipts,
+        } = self;
+        for said in &mut prior {
+            said.note = kept(&said.note);
+        }
+        for answer in &mut plan {
+            answer.note = kept(&answer.note);
+        }
+        Self {
+            summary: kept(&summary),
+            findings: findings.into_iter().map(|it| it.in_words(kept)).collect(),
+            verdict,
+            prior,
+            plan,
+            unanswered,
+            coverage,
+            receipts,
+        }
+    }
     /// Whether everything was read and every acceptance item answered: nothing passes by a report that
     /// is not whole, whatever word it ends with.
     #[must_use]

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::command::{self, Named};
 use crate::agent::dispatched::Dispatched;
+use crate::agent::handed_over::HandedOver;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile::{self, Wanted};
 use crate::contract::delegation::{self, sentence};
@@ -65,15 +66,16 @@ pub(super) async fn perform(
         // Not the agent's failure and not its guard's.
         done.ended = Ended::Interrupted;
     }
+    let secrets = rim.secrets(state);
     let misfit = match form(rim, state, dispatch, &mut done).await {
-        Ok(misfit) => misfit,
+        Ok(misfit) => misfit.map(|reason| secrets.taken_out_of_text(&reason)),
         // That we cannot read what was asked for is no misfit of the agent's.
         Err(failure) => {
             done.ended = done.ended.without_its_answer(&failure);
             None
         }
     };
-    let (ended, report) = match done.report.map(|bytes| rim.artifacts.put(&bytes)) {
+    let (ended, report) = match done.report.map(|it| rim.artifacts.put(&it.shown(&secrets))) {
         None => (done.ended, None),
         Some(Ok(stored)) => (done.ended, Some(stored)),
         // It ran, and what it did is done and paid for.
@@ -114,13 +116,13 @@ async fn form(
     let report = match (&done.report, &done.unusable) {
         (_, Some(reason)) => return Ok(Some(reason.clone())),
         (None, None) => return Ok(Some("there is no answer".to_owned())),
-        (Some(report), None) => report.clone(),
+        (Some(report), None) => report.as_came().to_vec(),
     };
     // A large answer takes seconds.
     let fitting = in_thread(move || Ok(structured::fitting(schema.as_bytes(), &report))).await;
     match fitting {
         Done::Ok(Ok(text)) => {
-            done.report = Some(text.into_bytes());
+            done.report = Some(HandedOver::new(text.into_bytes()));
             Ok(None)
         }
         Done::Ok(Err(reason)) => Ok(Some(reason)),

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::command;
 use crate::agent::dispatched::Dispatched;
+use crate::agent::handed_over::HandedOver;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile::Wanted;
 use crate::contract::delegation::{sentence, table};
@@ -348,8 +349,7 @@ impl Assignment<'_> {
         if answer.ended == Ended::Lost
             && let AgentKind::Command(program) = &self.agent.kind
         {
-            let secrets = self.rim.secrets(self.state);
-            let unseen = command::unseen(program, &folder).map(|bytes| secrets.taken_out(bytes));
+            let unseen = command::unseen(program, &folder, &self.rim.secrets(self.state));
             if let Some(against) = self.against(unseen) {
                 answer.reading = against.reading;
             }
@@ -361,25 +361,26 @@ impl Assignment<'_> {
     }
 
     /// What a reviewer said whose end nobody saw, where that is against the change.
-    fn against(&self, unseen: Option<Vec<u8>>) -> Option<Answer> {
+    fn against(&self, unseen: Option<HandedOver>) -> Option<Answer> {
         let Task::Review(task) = &self.task else {
             return None;
         };
         Some(Answer {
-            reading: only_against(task.read(self.agent, &unseen?))?,
+            reading: self.told(only_against(task.read(self.agent, unseen?.as_came()))?),
             ..Answer::without_report(Ended::Interrupted)
         })
     }
 
     /// Reads what was handed over, by the agent's contract.
     fn read(&self, dispatched: Dispatched) -> Answer {
+        let secrets = self.rim.secrets(self.state);
         // For people alone: where it cannot be kept, nothing else is lost.
-        let said = dispatched.said(&self.rim.secrets(self.state));
+        let said = dispatched.said(&secrets);
         let stderr = said.and_then(|bytes| self.rim.artifacts.put(&bytes).ok());
         let reading = match (&dispatched.report, dispatched.unusable) {
             (Some(report), None) => match &self.task {
-                Task::Review(task) => task.read(self.agent, report),
-                Task::Work(task) => task.read(report),
+                Task::Review(task) => task.read(self.agent, report.as_came()),
+                Task::Work(task) => task.read(report.as_came()),
             },
             (_, Some(reason)) => Reading::Invalid {
                 problems: vec![reason],
@@ -390,14 +391,20 @@ impl Assignment<'_> {
             (None, None) => Reading::Silent,
         };
         Answer {
-            report: dispatched.report,
+            report: dispatched.report.map(|report| report.shown(&secrets)),
             stderr,
-            reading,
+            reading: self.told(reading),
             spent: dispatched.spent,
             lasted: dispatched.lasted,
             confinement: dispatched.confinement,
             ..Answer::without_report(dispatched.ended)
         }
+    }
+
+    /// What a report says, as it may be kept.
+    fn told(&self, reading: Reading) -> Reading {
+        let secrets = self.rim.secrets(self.state);
+        reading.in_words(&|words| secrets.taken_out_of_text(words))
     }
 
     /// What was delegated before, and how it passes a part of its own job on; one that sees nothing

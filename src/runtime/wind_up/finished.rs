@@ -3,6 +3,7 @@
 
 use crate::agent::dispatched::Dispatched;
 use crate::agent::profile::Wanted;
+use crate::agent::redact::Secrets;
 use crate::domain::delegation::{Dispatch, DispatchOutcome};
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
@@ -34,7 +35,7 @@ pub(super) async fn job(state: &State, job: &Job, ending: &Ending<'_>) -> JobOut
             only_against(reading).unwrap_or(Reading::Silent),
         ),
     };
-    let report = stored(&mut done, ending);
+    let report = stored(&mut done, ending, &rim::secrets(state, ending.environment));
     let Lasted {
         started_at,
         ended_at,
@@ -88,7 +89,7 @@ async fn handed_over(state: &State, job: &Job, ending: &Ending<'_>) -> (Taken, R
     let reading = match said.or(Some((&taken.unseen, &None))) {
         Some((_, Some(why))) => Err(why.clone()),
         Some((Some(report), None)) if job.role == Role::Review => {
-            review::read_apart(ending.artifacts, state, job, agent, report)
+            review::read_apart(ending.artifacts, state, job, agent, report.as_came())
                 .map_err(|failure| failure.message)
         }
         // What it planned or wrote is nobody's to judge in a run that ends.
@@ -100,7 +101,10 @@ async fn handed_over(state: &State, job: &Job, ending: &Ending<'_>) -> (Taken, R
         claims: Vec::new(),
         open: Vec::new(),
     });
-    (taken, reading)
+    (
+        taken,
+        reading.in_words(&|words| secrets.taken_out_of_text(words)),
+    )
 }
 
 /// How a dispatch of a delegated job ended.
@@ -112,7 +116,7 @@ pub(super) async fn dispatch(
 ) -> DispatchOutcome {
     let now = clock::now();
     let mut done = delegated(state, run, dispatch, ending).await;
-    let report = stored(&mut done, ending);
+    let report = stored(&mut done, ending, &rim::secrets(state, ending.environment));
     let Lasted {
         started_at,
         ended_at,
@@ -162,8 +166,8 @@ async fn delegated(
 }
 
 /// Keeps the report; one that cannot be kept is none.
-fn stored(done: &mut Dispatched, ending: &Ending<'_>) -> Option<Stored> {
-    let bytes = done.report.take()?;
+fn stored(done: &mut Dispatched, ending: &Ending<'_>, secrets: &Secrets) -> Option<Stored> {
+    let bytes = done.report.take()?.shown(secrets);
     let kept: Result<Stored, Failure> = ending.artifacts.put(&bytes);
     kept.map_err(|failure| done.unusable = Some(failure.message))
         .ok()
