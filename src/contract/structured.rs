@@ -54,10 +54,13 @@ impl Checked {
             within: Vec::new(),
             left: LOOKED_AT,
         };
-        bounds.hold(&schema, 0)?;
+        bounds.hold(&schema, Part::Schema, 0)?;
         let values = LOOKED_AT - bounds.left;
-        let validator =
-            jsonschema::validator_for(&schema).map_err(|error| cut(&error.to_string()))?;
+        // Without this newer drafts take a format for a remark.
+        let options = jsonschema::options().should_validate_formats(true);
+        let validator = options
+            .build(&schema)
+            .map_err(|error| cut(&error.to_string()))?;
         Ok(Self { validator, values })
     }
 
@@ -98,8 +101,36 @@ struct Bounds<'s> {
     left: u32,
 }
 
+/// What a part of a schema is.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    /// A schema: its members are keywords, known ones or not.
+    Schema,
+    /// Schemas by names, which are no keywords.
+    Named,
+    /// A value: nothing in it is a keyword.
+    Value,
+}
+
+impl Part {
+    /// What the member of this name is.
+    fn member(self, name: &str, member: &Value) -> Self {
+        match (self, name) {
+            (Self::Value, _) | (Self::Schema, "enum" | "const" | "default" | "examples") => {
+                Self::Value
+            }
+            (
+                Self::Schema,
+                "properties" | "patternProperties" | "$defs" | "definitions" | "dependencies"
+                | "dependentSchemas",
+            ) if member.is_object() => Self::Named,
+            (Self::Schema | Self::Named, _) => Self::Schema,
+        }
+    }
+}
+
 impl<'s> Bounds<'s> {
-    fn hold(&mut self, value: &'s Value, depth: u32) -> Result<(), String> {
+    fn hold(&mut self, value: &'s Value, part: Part, depth: u32) -> Result<(), String> {
         self.left = self
             .left
             .checked_sub(1)
@@ -108,14 +139,17 @@ impl<'s> Bounds<'s> {
         match value {
             Value::Object(members) => {
                 for (name, inner) in members {
-                    if let Value::String(to) = inner {
+                    if let (Value::String(to), Part::Schema | Part::Named) = (inner, part) {
                         self.refer(name, to, depth)?;
                     }
-                    self.hold(inner, depth + 1)?;
+                    self.hold(inner, part.member(name, inner), depth + 1)?;
                 }
                 Ok(())
             }
-            Value::Array(items) => items.iter().try_for_each(|item| self.hold(item, depth + 1)),
+            Value::Array(items) => {
+                let mut items = items.iter();
+                items.try_for_each(|item| self.hold(item, part, depth + 1))
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
         }
     }
@@ -130,10 +164,11 @@ impl<'s> Bounds<'s> {
                     .and_then(|path| self.root.pointer(path));
                 let part = part.ok_or_else(|| format!("`$ref: {to}` leads nowhere in it"))?;
                 if self.within.contains(&to) {
-                    return Err(format!("`$ref: {to}` leads back to itself"));
+                    let why = "a schema that holds itself is not supported";
+                    return Err(format!("`$ref: {to}` leads back to itself, and {why}"));
                 }
                 self.within.push(to);
-                self.hold(part, depth + 1)?;
+                self.hold(part, Part::Schema, depth + 1)?;
                 self.within.pop();
                 Ok(())
             }
@@ -300,6 +335,12 @@ mod tests {
                 "`%`",
             ),
             (r#"{"not": {"$id": "x", "not": {}}}"#, "$id"),
+            // A property of such a name is a schema, and so is a value that a reference names.
+            (r#"{"properties": {"default": {"$ref": "x"}}}"#, "nowhere"),
+            (
+                r##"{"$ref": "#/default", "default": {"allOf": [{"$ref": "#/default"}]}}"##,
+                "back to itself",
+            ),
         ] {
             let fault = check(schema.as_bytes()).unwrap_err();
             assert!(fault.contains(says), "{schema}: {fault}");
@@ -329,6 +370,35 @@ mod tests {
         assert!(fitting(shared, b"[1, 2]").is_ok() && fitting(shared, b"[1.5]").is_err());
         let large = format!("{{\"description\": \"{}\"}}", "x".repeat(70_000));
         assert!(check(large.as_bytes()).is_err());
+    }
+
+    /// In values nothing is a keyword: an example of an object with an id is one.
+    #[test]
+    fn values_in_a_schema_are_values() {
+        for value in [
+            r#""examples": [{"id": "a", "$ref": "b"}]"#,
+            r#""default": {"id": "a"}"#,
+            r#""const": {"$id": "a", "$dynamicRef": "b"}"#,
+            r#""enum": [{"$ref": "a"}, {"enum": [{"id": "b"}]}]"#,
+        ] {
+            let schema = format!(r#"{{"type": "object", {value}}}"#);
+            assert_eq!(check(schema.as_bytes()), Ok(()), "{schema}");
+        }
+    }
+
+    /// A format is a part of the form.
+    #[test]
+    fn a_format_is_held() {
+        for (format, fits, not) in [
+            ("email", "a@example.org", "a"),
+            ("date-time", "2026-11-30T12:00:00Z", "today"),
+            ("uri", "https://example.org", "not one"),
+        ] {
+            let schema = format!(r#"{{"type": "string", "format": "{format}"}}"#);
+            let answer = |text: &str| fitting(schema.as_bytes(), format!("\"{text}\"").as_bytes());
+            assert!(answer(fits).is_ok(), "{format}");
+            assert!(answer(not).unwrap_err().contains(format), "{format}");
+        }
     }
 
     /// An answer of many faults is no reason to keep them all.
