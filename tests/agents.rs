@@ -9,6 +9,8 @@
 mod acp;
 #[path = "agents/answers.rs"]
 mod answers;
+#[path = "agents/counted.rs"]
+mod counted;
 #[path = "agents/driven.rs"]
 mod driven;
 #[path = "agents/outcomes.rs"]

@@ -35,6 +35,28 @@ pub(crate) fn fill(argument: &str, placeholders: &[Placeholder<'_>]) -> OsString
     OsString::from_vec(filled)
 }
 
+/// What stands for a placeholder and would be read as something else where it stands: a list goes on at each
+/// comma, and in JSON a path is a pattern. No program that is told paths so has a way to say it otherwise.
+pub(crate) fn misread<'a>(
+    text: &str,
+    placeholders: &[Placeholder<'a>],
+) -> Option<(&'a OsStr, char)> {
+    let is_plain = |text: &str| placeholders.iter().all(|(name, _)| text != *name);
+    let signs: &[char] = if text.starts_with("{\"") {
+        &['"', '\\', '*', '?']
+    } else if text.contains(',') && is_plain(text) {
+        &[',']
+    } else {
+        return None;
+    };
+    let mut named = placeholders.iter().filter(|(name, _)| text.contains(name));
+    named.find_map(|(_, value)| {
+        let mut signs = signs.iter();
+        let sign = signs.find(|sign| value.to_string_lossy().contains(**sign))?;
+        Some((*value, *sign))
+    })
+}
+
 /// The placeholders that an argument holds.
 pub(crate) fn named(argument: &str) -> impl Iterator<Item = &'static str> {
     [PROMPT, TREE, EVIDENCE]
@@ -62,6 +84,31 @@ mod tests {
             ("{", "{"),
         ] {
             assert_eq!(fill(argument, &values), filled, "{argument}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_would_be_read_otherwise_is_told() {
+        let permission = r#"{"external_directory": {"{tree}/*": "allow"}}"#;
+        for (text, path, sign) in [
+            ("{tree},{evidence}", "/a,b", Some(',')),
+            ("--dirs={tree},{evidence}", "/a,b", Some(',')),
+            ("{tree},{evidence}", "/a\"b*", None),
+            ("{tree}", "/a,b", None),
+            (permission, "/a,b", None),
+            (permission, "/a\"b", Some('"')),
+            (permission, "/a\\b", Some('\\')),
+            (permission, "/a*", Some('*')),
+            (permission, "/a?", Some('?')),
+        ] {
+            let values: [Placeholder<'_>; 2] =
+                [(TREE, OsStr::new(path)), (EVIDENCE, OsStr::new("/e"))];
+            let told = misread(text, &values);
+            assert_eq!(
+                told,
+                sign.map(|sign| (OsStr::new(path), sign)),
+                "{text} {path}"
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Agents of a profile: a known program, started for a role, and read by its adapter.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use tokio_util::sync::CancellationToken;
@@ -255,7 +255,7 @@ fn as_command(
     // What the user named must be set; what the profile knows is passed on where it is.
     let keys = profile.keys_for(program.model.as_deref());
     let known = profile.env.iter().chain(keys);
-    let set = known.filter(|name| environment.contains_key(std::ffi::OsStr::new(name)));
+    let set = known.filter(|name| environment.contains_key(OsStr::new(name)));
     CommandAgent {
         program: program.program.clone(),
         args,
@@ -329,6 +329,11 @@ fn besides(
     if let Some(tree) = tree {
         placeholders.push((arguments::TREE, tree.as_os_str()));
     }
+    let args = starts.iter().flat_map(|start| &start.args);
+    let mut said = args.chain(starts.iter().flat_map(|start| start.env.values()));
+    if let Some((path, sign)) = said.find_map(|text| arguments::misread(text, &placeholders)) {
+        return Err(misread(&program.profile, path, sign));
+    }
     let env = starts
         .iter()
         .flat_map(|start| &start.env)
@@ -340,6 +345,16 @@ fn besides(
         placeholders: known,
         output: Some(OUTPUT_CAP),
     })
+}
+
+/// A program that would look elsewhere than in its folders.
+fn misread(profile: &Profile, path: &OsStr, sign: char) -> Failure {
+    let message = format!(
+        "{} would take {} for something else, for the `{sign}` in it: XDG_CACHE_HOME chooses another folder for what is kept",
+        profile.title,
+        path.display(),
+    );
+    Failure::new(Code::AgentUnfit, message)
 }
 
 /// What the program printed, and why that does not count where it does not.
@@ -479,6 +494,10 @@ fn spent(
     match continues {
         Some(Continued { id, before }) if spent.session.as_deref() == Some(id) => {
             spent.since(before, &profile.session.counts_on)
+        }
+        // In another session than it was to go on in: whether it counts on from that one nobody knows.
+        Some(_) if spent.session.is_some() => {
+            spent.since(&Spent::default(), &profile.session.counts_on)
         }
         Some(_) | None => spent,
     }

@@ -38,6 +38,16 @@ fn text<'a>(own: &'a [Template], (name, built_in): (&str, &'static str)) -> &'a 
         .map_or(built_in, |template| template.text.as_str())
 }
 
+/// What stands before a prompt that a program would take for a command of its own: several do so where it
+/// begins with a slash, or with an exclamation mark for one of a shell's.
+#[must_use]
+pub fn opening(prompt: &[u8]) -> &'static str {
+    match prompt.trim_ascii_start().first() {
+        Some(b'/' | b'!') => "Do what follows.\n\n",
+        Some(_) | None => "",
+    }
+}
+
 /// Tells a job how it passes a part of itself on, so that what it delegates can be attributed.
 ///
 /// # Errors

@@ -64,7 +64,9 @@ pub fn cost_of(prices: &[Price], agent: Option<&Agent>, spent: &Spent) -> Option
         AgentKind::Command(_) | AgentKind::Checks | AgentKind::Human => return None,
     };
     let price = price_of(prices, spent.model.as_ref(), program.model.as_ref())?;
-    let micro_usd = price.of(&spent.usage?, includes_cached(program.profile.stream))?;
+    let profile = &program.profile;
+    let includes_cached = profile.input_holds_cached || includes_cached(profile.stream);
+    let micro_usd = price.of(&spent.usage?, includes_cached)?;
     Some(Cost {
         micro_usd,
         computed: true,

@@ -31,6 +31,10 @@ pub struct Profile {
     pub tested: Option<String>,
     /// What it prints.
     pub stream: Stream,
+    /// Whether it counts what was read from a cache among what was read, where others that print the same
+    /// do not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub input_holds_cached: bool,
     /// How it takes the prompt.
     #[serde(default = "stdin")]
     pub prompt: PromptChannel,

@@ -16,7 +16,7 @@ const SUCCEEDED: &[(&str, &str)] = &[
         "claude",
         "background-bash background-nohup bare default-mode-bash default-mode-write dontask-bash \
          env-seen error429-once error429-retry-after-20 json-output json-schema prompt-at-file \
-         prompt-slash prompt-slash-known session-first session-resume \
+         prompt-slash session-first session-resume \
          skip-permissions-root-sandbox stdin-300k stdin-closed-argv stdin-open-argv text tool \
          unknown-model",
     ),

@@ -31,7 +31,8 @@ the budget of the job ends that, a key that was not taken is told as one, and a 
 
 A program has succeeded when it exits with 0, says itself that it is done, tells of no error that it
 gave up on, and was not ended by us. What it does not tell of tokens and cost is unknown, never zero.
-Nor has one succeeded of whose events one is torn: what it said might have been anything.
+Nor has one succeeded of whose events one is torn: what it said might have been anything. Of more than 64 MiB of
+events nothing is read.
 
 A re-ask, a correction and a re-adjudication go on in the session of the program that the job before
 them was in, where its profile says how: in the same folder, for the same position, and only after jobs
@@ -63,7 +64,8 @@ other program that speaks it.
 `run-loop job submit --schema FILE` asks for one JSON value that fits a JSON Schema. Every agent is
 asked for it in words, one that can be told the schema is told; that the answer fits is checked by us
 either way. The first one that does not is asked for once more with the reason; after a second one the
-job has failed. What was handed over is kept, and nothing is made up in its place.
+job has failed. What was handed over is kept, and nothing is made up in its place. `format` is held as well; a
+schema that holds itself, or names another file, is refused.
 
 Where the kernel has Landlock (version 3 or newer), reviewers and planners of most are confined: they
 write nothing but their review tree, their job's folder and what their program keeps of its own, and read

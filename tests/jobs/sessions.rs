@@ -128,6 +128,40 @@ fn a_session_that_is_gone_is_replaced_once() {
     assert_eq!(calls(&gone), 3);
 }
 
+/// A program that answers in another session than it was told to go on in may count on from the one before or
+/// not: what that one cost is not told twice, nor guessed.
+#[test]
+fn what_was_used_in_another_session_than_asked_is_not_known() {
+    let bench = bench(&["done_at 0.5 one", "SESSION=s-9; done_at 0.75 two"]);
+    let first = row(&submit(&bench, "helper", &[]).ends(0).stdout, "job");
+    submit(&bench, "helper", &["--continue", &first]).ends(0);
+    let cost = bench.run(&["show", "--cost", "--format", "json"]);
+    let cost: Value = serde_json::from_str(&cost.ends(0).stdout).unwrap();
+    assert_eq!(cost["jobs"][0]["session"], "s-9");
+    assert_eq!(cost["jobs"][0]["cost_usd"], Value::Null);
+}
+
+/// Some programs take a prompt that begins with a slash for a command of their own, and say that all went
+/// well: it reaches them as text, and what no model answered is no answer.
+#[test]
+fn a_prompt_that_looks_like_a_command_is_none() {
+    let own = r#"echo '{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":"Context: 3%"}'"#;
+    let bench = bench(&["done_at 0.5 one", own, own]);
+    let file = bench.repo.beside("command.md");
+    std::fs::write(&file, "/context of the change\n").unwrap();
+    let file = file.to_str().unwrap();
+    let line = ["job", "submit", "--agent", "helper", "--prompt-file", file];
+    bench.run(&line).ends(0);
+    let (_, prompt) = call(&bench, 1);
+    assert!(
+        prompt.starts_with("Do what follows.\n\n/context of"),
+        "{prompt}"
+    );
+    let ran = submit(&bench, "helper", &[]);
+    ran.ends(6).with("RL0507").says("no model answered");
+    assert!(call(&bench, 2).1.starts_with("Do it."));
+}
+
 /// What has no session that could go on is refused before anything is made.
 #[test]
 fn what_has_no_session_to_go_on_in_is_refused() {

@@ -140,6 +140,19 @@ while :; do sleep 1000 & wait $!; done"#,
     assert_eq!(world.bench.promoted(), [""; 0]);
 }
 
+/// gemini is told its folders in a list: a comma in the cache's path would make others of them.
+#[test]
+fn a_folder_that_a_program_would_read_as_two_is_refused() {
+    let gemini = ScriptedAgent::with_script("exit 9");
+    let world = Profiled::new(&[("gemini", &gemini)]);
+    let line = ["--base", "main", "--review-only", "--reviewer", "gemini"];
+    let mut command = world.command(&line);
+    command.env("XDG_CACHE_HOME", world.bench.repo.beside("a,b"));
+    let ran = Ran::of(&command.output().unwrap());
+    ran.ends(5).says("for the `,` in it");
+    assert_eq!(world.bench.promoted(), [""; 0]);
+}
+
 /// What a program tells of its use is added up; what one does not tell is unknown, never zero.
 #[test]
 fn cost_is_told_and_unknown_is_not_zero() {

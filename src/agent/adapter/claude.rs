@@ -139,16 +139,25 @@ fn result(value: &Value, events: &mut Vec<Event>) {
     let well = no_error && text_or_empty(value, "/subtype") == "success";
     // Nor is one that names a failure besides.
     let cut = cut_short(value);
+    // A command of its own that it carried out: no model answered.
+    let is_its_own = number(value, "/num_turns") == Some(0);
     let success = well
+        && !is_its_own
         && cut.is_none()
         && why(value).is_none()
         && text_or_empty(value, "/terminal_reason") != "api_error";
     let said = text(value, "/result");
     if !success {
+        let is_its_own = is_its_own && well;
         events.push(Event::Error {
-            trouble: why(value).or(cut),
-            message: said
-                .clone()
+            trouble: why(value)
+                .or(cut)
+                .or_else(|| is_its_own.then_some(Trouble::Unfinished)),
+            message: is_its_own
+                .then(|| {
+                    "no model answered: it took the prompt for a command of its own".to_owned()
+                })
+                .or_else(|| said.clone())
                 .or_else(|| text(value, "/errors/0"))
                 .or_else(|| text(value, "/error/message"))
                 .unwrap_or_else(|| text_or_empty(value, "/subtype")),

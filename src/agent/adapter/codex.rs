@@ -74,11 +74,17 @@ fn item(value: &Value, events: &mut Vec<Event>) {
             goes_on: false,
         }),
         "reasoning" => events.push(Event::Thought),
-        "error" => events.push(Event::Error {
-            trouble: None,
-            message: text_or_empty(value, "/item/message"),
-            fatal: false,
-        }),
+        "error" => {
+            let message = text_or_empty(value, "/item/message");
+            if let Some(names) = rerouted(&message) {
+                events.push(Event::Models { names });
+            }
+            events.push(Event::Error {
+                trouble: None,
+                message,
+                fatal: false,
+            });
+        }
         _ if tool(value).is_some() => {
             let status = text_or_empty(value, "/item/status");
             if status == "declined" {
@@ -92,6 +98,15 @@ fn item(value: &Value, events: &mut Vec<Event>) {
         }
         _ => {}
     }
+}
+
+/// The models of `model rerouted: A -> B (why)`: both answered, and no price of one is that of both.
+fn rerouted(message: &str) -> Option<String> {
+    let (from, to) = message
+        .strip_prefix("model rerouted: ")?
+        .split_once(" -> ")?;
+    let to = to.split_once(" (").map_or(to, |(to, _)| to);
+    Some(format!("{from}, {to}"))
 }
 
 /// The tool of an item and what it is used for.

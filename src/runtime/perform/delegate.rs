@@ -173,7 +173,13 @@ fn prompt(
 ) -> Result<Vec<u8>, Failure> {
     let internal = |error: contract::prompt::Error| Failure::new(Code::Internal, error.to_string());
     let submission = &record.submission;
-    let mut prompt = rim.artifacts.get(&submission.prompt.sha256)?;
+    let asked = rim.artifacts.get(&submission.prompt.sha256)?;
+    let opening = match &submission.agent.kind {
+        AgentKind::Profile(_) => delegation::opening(&asked),
+        // A program of the user's gets what it was given.
+        AgentKind::Command(_) | AgentKind::Checks | AgentKind::Human => "",
+    };
+    let mut prompt = [opening.as_bytes(), &asked].concat();
     if let Some(schema) = schema {
         let (again, token) = (dispatch.again.as_deref(), &dispatch.token);
         let form = delegation::form(&run.templates, schema, again, token).map_err(internal)?;
