@@ -69,3 +69,5 @@ mod signals;
 mod stale;
 #[path = "main_job/taken_up.rs"]
 mod taken_up;
+#[path = "main_job/unvouched.rs"]
+mod unvouched;

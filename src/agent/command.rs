@@ -145,19 +145,30 @@ pub async fn taken_over(
     Ok(done.map(|done| dispatched(command, folder, done, secrets)))
 }
 
-/// What stands where the report of a job would, whose end nobody saw: nobody vouches for it, and it may be
-/// a part, which may end within a key. `None` where nothing does.
+/// What stands where the report of a job would: nobody vouches for it, and it may be a part, which may begin
+/// and end within a key; of more than a report may have the end, where a verdict stands. `None` where nothing
+/// does.
 #[must_use]
-pub fn unseen(command: &CommandAgent, folder: &JobFolder, secrets: &Secrets) -> Option<HandedOver> {
+pub fn unvouched(
+    command: &CommandAgent,
+    folder: &JobFolder,
+    secrets: &Secrets,
+) -> Option<HandedOver> {
     let bytes = match command.report {
         ReportChannel::File => match folder.read_report() {
             ReportFile::Bytes(bytes) => bytes,
             ReportFile::Missing | ReportFile::Unusable(_) => return None,
         },
-        ReportChannel::Stdout => folder.printed(REPORT_CAP)?,
+        ReportChannel::Stdout => folder.printed()?,
     };
-    let is_there = !bytes.is_empty();
-    is_there.then(|| HandedOver::new(secrets.taken_out_of_part(bytes, false, true)))
+    (!bytes.is_empty()).then(|| the_end(&bytes, secrets))
+}
+
+/// The end of what nobody vouches for, as much as a report may have.
+pub(crate) fn the_end(said: &[u8], secrets: &Secrets) -> HandedOver {
+    let begins = said.len().saturating_sub(REPORT_CAP);
+    let end = said[begins..].to_vec();
+    HandedOver::new(secrets.taken_out_of_part(end, begins > 0, true))
 }
 
 /// How a job ended whose engine died; see [`taken_over`].

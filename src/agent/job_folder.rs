@@ -35,6 +35,8 @@ const DIRECTORY: &str = "directory";
 /// In the capture folder: what tells the secrets again that nothing of the job may show.
 const SECRETS: &str = "secrets";
 const STDOUT: &str = "stdout";
+/// More than any job's output may have, with the mark where it was cut.
+const PRINTED_CAP: u64 = 65 << 20;
 const STDERR: &str = "stderr";
 
 /// A job's folder, `<cache>/jobs/<loop>/<job>/`, and beside it `<job>.capture/` for its output.
@@ -217,10 +219,17 @@ impl JobFolder {
         Ok(())
     }
 
-    /// What it printed on standard output by now, up to a cap.
-    pub(crate) fn printed(&self, cap: usize) -> Option<Vec<u8>> {
-        let folder = crate::store::Folder::open(self.capture.path()).ok()?;
-        folder.read(STDOUT, cap as u64).ok()
+    /// What it printed on standard output by now: all that its guard keeps, or the beginning of a file that
+    /// somebody else made longer.
+    pub(crate) fn printed(&self) -> Option<Vec<u8>> {
+        let file = self.capture.read(STDOUT).ok()?;
+        let file = fs_err::File::from_parts(file.into(), self.stdout());
+        if !file.metadata().ok()?.is_file() {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        file.take(PRINTED_CAP).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
     }
 
     /// Notes what confines the job, before it is started.

@@ -16,7 +16,7 @@ mod pieces;
 mod shapes;
 mod values;
 
-pub(crate) use known::let_go;
+pub(crate) use known::{WITHHELD, let_go};
 
 /// What stands where a secret stood.
 const MARK: &[u8] = b"[redacted]";

@@ -51,7 +51,7 @@ pub fn advance(state: &State) -> Option<Event> {
         Phase::Between => agenda::next(state),
         Phase::Work { work, stage } => work::stage(state, work, stage),
         Phase::Round { number, stage } => round::stage(state, *number, stage),
-        Phase::Closing { end, released } => close::closing(state, end, *released),
+        Phase::Closing { end, released, .. } => close::closing(state, end, *released),
     };
     let Some(due) = due else {
         return budget::held(state);

@@ -141,9 +141,11 @@ pub fn fold(state: &mut State, event: &Event) {
         } => round::slot_settled(state, slot, settlement),
         Event::RoundClosed { round, result } => round::round_closed(state, *round, result),
         Event::RunClosing { end } => {
+            let review = state.review().cloned().map(Box::new);
             state.phase = Phase::Closing {
                 end: end.clone(),
                 released: false,
+                review,
             };
         }
         Event::SlotLimited {

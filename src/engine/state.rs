@@ -190,6 +190,8 @@ pub enum Phase {
         end: End,
         /// Whether everything was given back.
         released: bool,
+        /// The review that it was in: its reports may still come, and what they claim counts.
+        review: Option<Box<Review>>,
     },
     /// Over.
     Ended {
@@ -361,11 +363,15 @@ impl State {
             | Phase::Closing { .. } => None,
         }
     }
-    /// The review of the round under way, from the moment its slots are asked.
+    /// The review of the round under way, from the moment its slots are asked, until the run is over.
     #[must_use]
     pub fn review(&self) -> Option<&Review> {
-        let Phase::Round { stage, .. } = &self.phase else {
-            return None;
+        let stage = match &self.phase {
+            Phase::Round { stage, .. } => stage,
+            Phase::Closing { review, .. } => return review.as_deref(),
+            Phase::Unstarted | Phase::Between | Phase::Work { .. } | Phase::Ended { .. } => {
+                return None;
+            }
         };
         match &**stage {
             Stage::Reviewing { review }

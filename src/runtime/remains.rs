@@ -5,17 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tokio::time::timeout;
-
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId};
-use crate::process::guard::attach;
 use crate::process::guard::remains::{self, Left, PATIENCE};
 use crate::runtime::rim::folders_in;
 
 /// How long a guard is waited for that was told to kill everything at once.
-const AT_ONCE: Duration = Duration::from_secs(2);
+pub(crate) const AT_ONCE: Duration = Duration::from_secs(2);
 
 /// Waits for the guards of a dead engine, and ends what is left of their jobs and of those whose
 /// guards died with it.
@@ -97,19 +94,6 @@ pub(crate) fn of_job(cache: &Path, run: LoopId, job: JobId) -> io::Result<Vec<Pa
 pub(crate) fn is_gone(cache: &Path, run: LoopId, job: JobId) -> bool {
     let is_gone = |folder: &PathBuf| remains::is_gone(folder).unwrap_or(false);
     of_job(cache, run, job).is_ok_and(|all| all.iter().all(is_gone))
-}
-
-/// The same of one whose guard is just killing all of it.
-pub(crate) async fn is_gone_soon(cache: &Path, run: LoopId, job: JobId) -> bool {
-    let all_over = async {
-        for folder in of_job(cache, run, job).unwrap_or_default() {
-            // What cannot be read is looked at once more below.
-            drop(attach(&folder).await);
-        }
-    };
-    // Too late, or in time: the look tells.
-    drop(timeout(AT_ONCE, all_over).await);
-    is_gone(cache, run, job)
 }
 
 fn alive(folder: &Path, pids: &str, why: &str) -> Failure {

@@ -1,7 +1,10 @@
-//! What a job handed over whose engine died: read by whoever takes its run up, or ends it.
+//! What a job handed over that nobody read when it ended: read by whoever takes its run up, ends it, or stops
+//! it at once.
 
-use std::io;
 use std::path::Path;
+use std::time::Duration;
+
+use tokio::time::timeout;
 
 use crate::agent::dispatched::Dispatched;
 use crate::agent::handed_over::HandedOver;
@@ -10,22 +13,26 @@ use crate::agent::profile::{self, Continued, Wanted};
 use crate::agent::redact::Secrets;
 use crate::agent::{command, redact};
 use crate::domain::agent::AgentKind;
+use crate::domain::code::Code;
+use crate::domain::failure::Failure;
 use crate::domain::finding::Claim;
-use crate::domain::id::{JobId, LoopId};
-use crate::domain::job::Reading;
+use crate::domain::id::{FindingId, JobId, LoopId};
+use crate::domain::job::{Ended, Reading, Stored};
 use crate::domain::verdict::Verdict;
+use crate::runtime::remains;
+use crate::store::Artifacts;
 
-/// What a job of a dead engine left.
-#[derive(Debug, Default)]
+/// What such a job left.
+#[derive(Debug)]
 pub(crate) struct Taken {
     /// Its folder.
     pub(crate) folder: Option<JobFolder>,
-    /// What it handed over, where its guard saw its end.
-    pub(crate) dispatched: Option<Dispatched>,
-    /// What stands where its report would, where nobody saw its end.
-    pub(crate) unseen: Option<HandedOver>,
+    /// What it handed over; nothing where nobody saw its end.
+    done: Dispatched,
+    /// What stands where its report would, see [`unvouched`].
+    unvouched: Option<HandedOver>,
     /// Why none of its words may be kept: it could see keys that nobody here can take out of them.
-    pub(crate) withheld: Option<&'static str>,
+    withheld: Option<&'static str>,
 }
 
 /// How a job's answer is to be read.
@@ -39,81 +46,174 @@ pub(crate) struct Asked<'a> {
     pub(crate) wanted: Wanted,
 }
 
-/// Reads what a job left, once its guard has ended it; words that may not be kept are gone from its folder
-/// then.
-///
-/// # Errors
-/// When what lies there is damaged: then nothing of it is believed.
+/// Reads what a job left, once its guard has ended it, or could have by `patience`; words that may not be kept
+/// are gone from its folder then. What is damaged is not believed.
 pub(crate) async fn read(
-    cache: &Path,
-    run: LoopId,
-    folder: JobId,
+    (cache, run, job): (&Path, LoopId, JobId),
     asked: Asked<'_>,
     secrets: &Secrets,
-) -> io::Result<Taken> {
-    let Some(found) = JobFolder::find(cache, run, folder)? else {
-        return Ok(Taken::default());
-    };
-    let read = match asked.kind {
-        AgentKind::Command(program) => command::taken_over(program, &found, secrets).await,
-        AgentKind::Profile(program) => {
-            profile::taken_over(program, &found, secrets, asked.continues, asked.wanted).await
+    patience: Duration,
+) -> Taken {
+    let damaged = |error: &std::io::Error| {
+        let message = format!("what job {job} left cannot be read: {error}");
+        // It was started, and may have written.
+        Dispatched {
+            unusable: Some(message.clone()),
+            ..Dispatched::empty(Ended::unread(&Failure::new(Code::StateUnwritable, message)))
         }
-        AgentKind::Checks | AgentKind::Human => Ok(None),
     };
-    let unseen = match (&read, asked.kind) {
-        (Ok(None), AgentKind::Command(program)) => command::unseen(program, &found, secrets),
-        (Ok(_) | Err(_), _) => None,
+    let unseen = |done: Dispatched| Dispatched {
+        gone: remains::is_gone(cache, run, job),
+        ..done
     };
+    let nothing = |done| Taken {
+        folder: None,
+        done: unseen(done),
+        unvouched: None,
+        withheld: None,
+    };
+    let found = match JobFolder::find(cache, run, job) {
+        Ok(Some(found)) => found,
+        Ok(None) => return nothing(Dispatched::empty(Ended::Interrupted)),
+        Err(error) => return nothing(damaged(&error)),
+    };
+    let read = async {
+        match asked.kind {
+            AgentKind::Command(program) => command::taken_over(program, &found, secrets).await,
+            AgentKind::Profile(program) => {
+                profile::taken_over(program, &found, secrets, asked.continues, asked.wanted).await
+            }
+            AgentKind::Checks | AgentKind::Human => Ok(None),
+        }
+    };
+    let done = match timeout(patience, read).await.unwrap_or(Ok(None)) {
+        Ok(Some(done)) => done,
+        Ok(None) => unseen(Dispatched::empty(Ended::Interrupted)),
+        Err(error) => unseen(damaged(&error)),
+    };
+    let unvouched = unvouched(asked.kind, &found, &done, secrets);
     // After it was read: what it says counts, though its words may not be kept.
-    let withheld = redact::let_go(&found, secrets).await?;
-    Ok(Taken {
+    let (done, withheld) = match redact::let_go(&found, secrets).await {
+        Ok(withheld) => (done, withheld),
+        // Nobody could make sure that they show no key.
+        Err(error) => (unseen(damaged(&error)), Some(redact::WITHHELD)),
+    };
+    Taken {
         folder: Some(found),
-        dispatched: read?,
-        unseen,
+        done,
+        unvouched,
         withheld,
-    })
+    }
 }
 
-/// What a text says that nobody vouches for: it can bar PASS, and does nothing else. `None` where it says
-/// nothing against the change.
+impl Taken {
+    /// What the job says, by who reads its report.
+    pub(crate) fn reading(&self, read: impl Fn(&[u8]) -> Reading) -> Reading {
+        let reading = reading(&self.done, self.unvouched.as_ref(), read);
+        match self.withheld {
+            Some(why) => without_its_words(reading, why),
+            None => reading,
+        }
+    }
+    /// What it handed over that may be kept.
+    pub(crate) fn handed_over(self) -> Dispatched {
+        let Some(why) = self.withheld else {
+            return self.done;
+        };
+        Dispatched {
+            spent: self.done.spent,
+            lasted: self.done.lasted,
+            gone: self.done.gone,
+            unusable: Some(why.to_owned()),
+            ..Dispatched::empty(Ended::Interrupted)
+        }
+    }
+}
+
+/// What stands where the report of a job would of which there is none that could count: nobody saw its end, or
+/// what it printed is damaged, too long, or may still be written to. Nobody vouches for it, and it may be a part.
 #[must_use]
-pub(crate) fn only_against(reading: Reading) -> Option<Reading> {
-    let open = reading.still_open();
-    let (claimed, claims) = match reading {
-        Reading::Review(said) => (Some(said.verdict), said.findings),
-        Reading::Invalid {
-            claimed, claims, ..
-        } => (claimed, claims),
-        Reading::Reply { .. } | Reading::Silent => return None,
+pub(crate) fn unvouched(
+    kind: &AgentKind,
+    folder: &JobFolder,
+    done: &Dispatched,
+    secrets: &Secrets,
+) -> Option<HandedOver> {
+    if done.report.is_some() || matches!(done.ended, Ended::NotStarted { .. }) {
+        return None;
+    }
+    match kind {
+        AgentKind::Command(program) => command::unvouched(program, folder, secrets),
+        AgentKind::Profile(program) => profile::unvouched(program, folder, secrets),
+        AgentKind::Checks | AgentKind::Human => None,
+    }
+}
+
+/// What a job says: its report; else what stands there all the same, which only counts against the change.
+pub(crate) fn reading(
+    done: &Dispatched,
+    unvouched: Option<&HandedOver>,
+    read: impl Fn(&[u8]) -> Reading,
+) -> Reading {
+    let (report, why) = match (&done.report, &done.unusable) {
+        (Some(report), None) => return read(report.as_came()),
+        (report, why) => (report.as_ref().or(unvouched), why),
     };
-    let claimed = claimed.filter(|verdict| *verdict == Verdict::NotPass);
-    let says_so = claimed.is_some() || !claims.is_empty() || !open.is_empty();
-    says_so.then(|| Reading::Invalid {
-        problems: vec!["nobody saw the end of its job, so it only counts against".to_owned()],
-        claimed,
-        claims,
-        open,
-    })
+    let said = report.map_or_else(Said::default, |report| Said::of(read(report.as_came())));
+    match why {
+        Some(why) => said.in_none(why),
+        None if said.is_against() => {
+            said.in_none("nobody saw the end of its job, so it only counts against")
+        }
+        None => Reading::Silent,
+    }
 }
 
 /// What a report said whose words may not be kept: a verdict against the change, and what it found, bar PASS
 /// as those of every report do; a verdict for it is given again.
-#[must_use]
-pub(crate) fn without_its_words(reading: Reading, why: &str) -> Reading {
-    let open = reading.still_open();
-    let (claimed, claims) = match reading {
-        Reading::Review(said) => (Some(said.verdict), said.findings),
+fn without_its_words(reading: Reading, why: &str) -> Reading {
+    let said = Said::of(reading);
+    Said {
+        claims: said.claims.into_iter().map(without_words).collect(),
+        ..said
+    }
+    .in_none(why)
+}
+
+/// What counts of a text although it is no report: it can bar PASS, and does nothing else.
+#[derive(Default)]
+struct Said {
+    refused: bool,
+    claims: Vec<Claim>,
+    open: Vec<FindingId>,
+}
+
+impl Said {
+    fn of(reading: Reading) -> Self {
+        let open = reading.still_open();
+        let (claimed, claims) = match reading {
+            Reading::Review(said) => (Some(said.verdict), said.findings),
+            Reading::Invalid {
+                claimed, claims, ..
+            } => (claimed, claims),
+            Reading::Reply { .. } | Reading::Silent => (None, Vec::new()),
+        };
+        Self {
+            refused: claimed == Some(Verdict::NotPass),
+            claims,
+            open,
+        }
+    }
+    fn is_against(&self) -> bool {
+        self.refused || !self.claims.is_empty() || !self.open.is_empty()
+    }
+    fn in_none(self, why: &str) -> Reading {
         Reading::Invalid {
-            claimed, claims, ..
-        } => (claimed, claims),
-        Reading::Reply { .. } | Reading::Silent => (None, Vec::new()),
-    };
-    Reading::Invalid {
-        problems: vec![why.to_owned()],
-        claimed,
-        claims: claims.into_iter().map(without_words).collect(),
-        open,
+            problems: vec![why.to_owned()],
+            claimed: self.refused.then_some(Verdict::NotPass),
+            claims: self.claims,
+            open: self.open,
+        }
     }
 }
 
@@ -124,5 +224,19 @@ fn without_words(claim: Claim) -> Claim {
         // A path of the snapshot is nobody's key.
         path: claim.path.filter(|_| claim.blob.is_some()),
         ..claim
+    }
+}
+
+/// How a job ended, with its report among the artifacts: one that cannot be kept cannot be promoted, and what
+/// the job did is done and paid for.
+pub(crate) fn kept(
+    artifacts: &Artifacts,
+    ended: Ended,
+    report: Option<Vec<u8>>,
+) -> (Ended, Option<Stored>) {
+    match report.map(|bytes| artifacts.put(&bytes)) {
+        None => (ended, None),
+        Some(Ok(stored)) => (ended, Some(stored)),
+        Some(Err(failure)) => (ended.without_its_answer(&failure), None),
     }
 }

@@ -119,6 +119,35 @@ fn cancel_keeps_a_finished_report() {
     bench.gate().ends(1).with("RL0910");
 }
 
+/// A run that is cancelled while its reviewer works, and whose engine dies before the report comes: `cancel`
+/// keeps what came after all, and the gate heeds it.
+#[test]
+fn a_cancel_whose_engine_died_keeps_the_report() {
+    let bench = Bench::new();
+    let agents = bench.repo.beside("agents");
+    let [started, told, go] = ["started", "told", "go"].map(|name| Point::new(&agents, name));
+    let critical = format!("[{}]", finding(TITLE, "critical", "src/lib.rs", 5));
+    let at_term = ScriptedAgent::not_passing(&critical).after(&format!(
+        "trap '' TERM; echo $$ > {}; read -r _ < {}",
+        told.path().display(),
+        go.path().display()
+    ));
+    let agent = at_term.after(&format!(
+        "told=; trap 'told=yes' TERM; echo $$ > {}; while [ -z \"$told\" ]; do sleep 1000 & wait $!; done",
+        started.path().display()
+    ));
+    let bench = bench.reviewer_with("ann", &agent, "report: file").ready();
+    let engine = Engine::start(&bench);
+    started.reached();
+    let cancel = Engine::of(bench.command(&["cancel"]));
+    told.reached();
+    engine.kill();
+    go.release();
+    cancel.ended().ends(0);
+    assert!(kept(&bench.repo.root().join(".git/run-loop/runs")));
+    bench.gate().ends(1).with("RL0910");
+}
+
 /// Whether an artifact of a run below the folder holds the finding.
 fn kept(runs: &Path) -> bool {
     let mut todo = vec![runs.to_owned()];

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use run_loop::agent::command::unseen;
+use run_loop::agent::command::unvouched;
 use run_loop::agent::redact::Secrets;
 use run_loop::domain::agent::AgentKind;
 use run_loop::domain::job::Ended;
@@ -83,7 +83,7 @@ fn what_nobody_saw_the_end_of_shows_no_half_of_a_key() {
     let report = folder.empty().parent().unwrap().join("report.md");
     for end in 4..=key.len() {
         std::fs::write(&report, format!("NOT PASS: {}", &key[..end])).unwrap();
-        let unseen = unseen(&world.command, &folder, &secrets).unwrap();
+        let unseen = unvouched(&world.command, &folder, &secrets).unwrap();
         assert_eq!(unseen.as_came(), b"NOT PASS: [redacted]", "{end}");
     }
 }

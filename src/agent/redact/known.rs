@@ -10,7 +10,7 @@ use crate::domain::digest::{Digest, hex};
 use crate::process::guard::attach;
 
 /// Why nothing of such a job is believed.
-const WHY: &str = "what it left was removed: keys that it could see are not set here, so nobody could take \
+pub(crate) const WITHHELD: &str = "what it left was removed: keys that it could see are not set here, so nobody could take \
                    them out";
 
 impl Secrets {
@@ -57,8 +57,8 @@ pub(crate) async fn let_go(
     }
     attach(folder.capture()).await?;
     folder.forget_prompt();
-    folder.forget_output(WHY)?;
-    Ok(Some(WHY))
+    folder.forget_output(WITHHELD)?;
+    Ok(Some(WITHHELD))
 }
 
 #[cfg(test)]

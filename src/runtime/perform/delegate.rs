@@ -21,13 +21,14 @@ use crate::domain::isolation::Isolation;
 use crate::domain::job::{Ended, SessionUse};
 use crate::domain::run_spec::RunSpec;
 use crate::engine::{DelegationRecord, State};
+use crate::process::guard::remains::PATIENCE;
 use crate::process::supervise::Lasted;
 use crate::runtime::clock;
 use crate::runtime::perform::job::continued;
 use crate::runtime::perform::{in_thread, remains_ended, run_of};
-use crate::runtime::remains;
+use crate::runtime::remains::AT_ONCE;
 use crate::runtime::rim::Rim;
-use crate::runtime::taken_over::{self, Asked, Taken};
+use crate::runtime::taken_over::{self, Asked};
 use crate::store::mailbox::Card;
 
 /// Runs a dispatch. Whatever goes wrong on the way is one that was not started.
@@ -45,14 +46,16 @@ pub(super) async fn perform(
     let mut done = tokio::select! {
         done = async {
             if again {
-                take_over(rim, state, dispatch).await
+                take_over(rim, state, dispatch, PATIENCE).await
             } else {
                 remains_ended(rim, state).await?;
                 run(rim, state, dispatch, run_left, stop).await
             }
         } => done.unwrap_or_else(Dispatched::not_started),
         // A second signal: what runs is dropped, and its guard kills everything of it.
-        () = kill.cancelled() => dropped(rim, state, dispatch).await,
+        () = kill.cancelled() => take_over(rim, state, dispatch, AT_ONCE)
+            .await
+            .unwrap_or_else(Dispatched::not_started),
     };
     if !done.gone
         && let Some((slot, _)) = state
@@ -75,12 +78,8 @@ pub(super) async fn perform(
             None
         }
     };
-    let (ended, report) = match done.report.map(|it| rim.artifacts.put(&it.shown(&secrets))) {
-        None => (done.ended, None),
-        Some(Ok(stored)) => (done.ended, Some(stored)),
-        // It ran, and what it did is done and paid for.
-        Some(Err(failure)) => (done.ended.without_its_answer(&failure), None),
-    };
+    let report = done.report.as_ref().map(|report| report.shown(&secrets));
+    let (ended, report) = taken_over::kept(&rim.artifacts, done.ended, report);
     let Lasted {
         started_at,
         ended_at,
@@ -309,13 +308,14 @@ fn earlier(
     Ok(Some(text).filter(|text| !text.trim().is_empty()))
 }
 
-/// A dispatch of a dead engine: a finished one is read, whatever else was under way is over.
-async fn take_over(rim: &Rim, state: &State, dispatch: &Dispatch) -> Result<Dispatched, Failure> {
+/// A dispatch that nobody waits for any more: a finished one is read, whatever else was under way is over.
+async fn take_over(
+    rim: &Rim,
+    state: &State,
+    dispatch: &Dispatch,
+    patience: Duration,
+) -> Result<Dispatched, Failure> {
     let About { run, record } = about(state, dispatch)?;
-    let unreadable = |error: std::io::Error| {
-        let message = format!("job {} cannot be taken over: {error}", dispatch.job);
-        Failure::new(Code::StateUnwritable, message)
-    };
     let before = record.used_before(dispatch);
     let asked = Asked {
         kind: &record.submission.agent.kind,
@@ -323,34 +323,7 @@ async fn take_over(rim: &Rim, state: &State, dispatch: &Dispatch) -> Result<Disp
         wanted: Wanted::of(record.submission.schema.is_some()),
     };
     let secrets = rim.secrets(state);
-    let taken = taken_over::read(&rim.cache, run.loop_id, dispatch.folder, asked, &secrets).await;
-    let (ended, unusable) = match taken.map_err(unreadable) {
-        Ok(Taken {
-            dispatched: Some(dispatched),
-            withheld: None,
-            ..
-        }) => return Ok(dispatched),
-        Ok(taken) => (Ended::Interrupted, taken.withheld.map(str::to_owned)),
-        // It was started, and may have written.
-        Err(failure) => (Ended::unread(&failure), None),
-    };
-    // Its guard was killed, or what it wrote is damaged: nobody says that all of it is gone.
-    let gone = remains::is_gone(&rim.cache, run.loop_id, dispatch.folder);
-    Ok(Dispatched {
-        gone,
-        unusable,
-        ..Dispatched::empty(ended)
-    })
-}
-
-/// A dispatch that nobody listens to any more.
-async fn dropped(rim: &Rim, state: &State, dispatch: &Dispatch) -> Dispatched {
-    let gone = match run_of(state) {
-        Ok(run) => remains::is_gone_soon(&rim.cache, run.loop_id, dispatch.folder).await,
-        Err(_) => false,
-    };
-    Dispatched {
-        gone,
-        ..Dispatched::empty(Ended::Interrupted)
-    }
+    let job = (&*rim.cache, run.loop_id, dispatch.folder);
+    let taken = taken_over::read(job, asked, &secrets, patience).await;
+    Ok(taken.handed_over())
 }

@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::command;
 use crate::agent::dispatched::Dispatched;
-use crate::agent::handed_over::HandedOver;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile::Wanted;
 use crate::contract::delegation::{sentence, table};
@@ -23,12 +21,13 @@ use crate::domain::run_spec::RunSpec;
 use crate::domain::spent::Spent;
 use crate::engine::State;
 use crate::process::guard::attach;
+use crate::process::guard::remains::PATIENCE;
 use crate::process::supervise::Lasted;
 use crate::runtime::clock;
 use crate::runtime::perform::{remains_ended, run_of};
-use crate::runtime::remains;
+use crate::runtime::remains::{self, AT_ONCE};
 use crate::runtime::rim::Rim;
-use crate::runtime::taken_over::{self, Asked, only_against, without_its_words};
+use crate::runtime::taken_over::{self, Asked};
 use crate::store::mailbox::Card;
 
 mod dispatch;
@@ -92,8 +91,8 @@ pub(super) async fn perform(
             answer = async {
                 if again { assignment.take_over().await } else { assignment.begin(stop).await }
             } => answer,
-            // A second signal: what runs is dropped, which kills its group.
-            () = kill.cancelled() => Answer::without_report(Ended::Interrupted),
+            // A second signal: what runs is dropped, and its guard kills everything of it.
+            () = kill.cancelled() => assignment.read_dropped().await,
         },
         Err(failure) => Answer::without_report(Ended::NotStarted { failure }),
     };
@@ -108,18 +107,7 @@ pub(super) async fn perform(
     {
         rim.trees.distrust(&job.slot);
     }
-    let (ended, report, reading) = match answer.report {
-        None => (answer.ended, None, answer.reading),
-        Some(bytes) => match rim.artifacts.put(&bytes) {
-            Ok(stored) => (answer.ended, Some(stored), answer.reading),
-            // It ran, and may have changed what it worked on. A report that cannot be kept cannot be
-            // promoted; what it claims still counts.
-            Err(failure) => {
-                let ended = answer.ended.without_its_answer(&failure);
-                (ended, None, answer.reading)
-            }
-        },
-    };
+    let (ended, report) = taken_over::kept(&rim.artifacts, answer.ended, answer.report);
     let Lasted {
         started_at,
         ended_at,
@@ -130,7 +118,8 @@ pub(super) async fn perform(
         report,
         prompt: answer.prompt,
         stderr: answer.stderr,
-        reading,
+        // What it claims counts, also where its report cannot be kept.
+        reading: answer.reading,
         confinement: answer.confinement,
         started_at,
         ended_at,
@@ -239,21 +228,27 @@ impl Assignment<'_> {
     /// A job of a dead engine: a report that was finished is read, and never bought again; whatever
     /// else was under way is over, since its guard ends it, and the slot is asked again.
     async fn take_over(&self) -> Answer {
-        let taken = match &self.agent.kind {
-            AgentKind::Command(_) | AgentKind::Profile(_) => self.hand_over_again().await,
-            AgentKind::Checks => self.commands_are_over().await.map(|()| None),
+        match &self.agent.kind {
+            AgentKind::Command(_) | AgentKind::Profile(_) => self.hand_over_again(PATIENCE).await,
+            AgentKind::Checks => match self.commands_are_over().await {
+                Ok(()) => Answer::without_report(Ended::Interrupted),
+                Err(error) => {
+                    let message = format!("job {} cannot be taken over: {error}", self.job.id);
+                    let failure = Failure::new(Code::StateUnwritable, message);
+                    // It was started, and may have written.
+                    Answer::without_report(Ended::unread(&failure))
+                }
+            },
             // A person answers to the engine that asked.
-            AgentKind::Human => Ok(None),
-        };
-        match taken {
-            Ok(Some(answer)) => answer,
-            Ok(None) => Answer::without_report(Ended::Interrupted),
-            Err(error) => {
-                let message = format!("job {} cannot be taken over: {error}", self.job.id);
-                let failure = Failure::new(Code::StateUnwritable, message);
-                // It was started, and may have written.
-                Answer::without_report(Ended::unread(&failure))
-            }
+            AgentKind::Human => Answer::without_report(Ended::Interrupted),
+        }
+    }
+
+    /// A job that nobody waits for any more, while its guard kills everything of it.
+    async fn read_dropped(&self) -> Answer {
+        match &self.agent.kind {
+            AgentKind::Command(_) | AgentKind::Profile(_) => self.hand_over_again(AT_ONCE).await,
+            AgentKind::Checks | AgentKind::Human => Answer::without_report(Ended::Interrupted),
         }
     }
 
@@ -263,7 +258,7 @@ impl Assignment<'_> {
         told.await
     }
 
-    async fn hand_over_again(&self) -> io::Result<Option<Answer>> {
+    async fn hand_over_again(&self, patience: Duration) -> Answer {
         let secrets = self.rim.secrets(self.state);
         let before = self.state.used_before(self.job);
         let asked = Asked {
@@ -271,27 +266,16 @@ impl Assignment<'_> {
             continues: continued(&self.job.session, before.as_ref()),
             wanted: Wanted::All,
         };
-        let (cache, run) = (&self.rim.cache, self.run.loop_id);
-        let taken = taken_over::read(cache, run, self.job.id, asked, &secrets).await?;
-        let answer = match taken.dispatched {
-            Some(dispatched) => Some(self.read(dispatched)),
-            None => self.against(taken.unseen),
-        };
-        if let Some(why) = taken.withheld {
-            let answer = answer.unwrap_or_else(|| Answer::without_report(Ended::Interrupted));
-            return Ok(Some(Answer {
-                reading: without_its_words(answer.reading, why),
-                spent: answer.spent,
-                lasted: answer.lasted,
-                ..Answer::without_report(Ended::Interrupted)
-            }));
-        }
+        let job = (&*self.rim.cache, self.run.loop_id, self.job.id);
+        let taken = taken_over::read(job, asked, &secrets, patience).await;
         // Kept before the job was started; what is not there any more is not told.
-        let prompt = taken.folder.and_then(|folder| {
+        let prompt = taken.folder.as_ref().and_then(|folder| {
             let bytes = self.rim.artifacts.get(&folder.prompt_hash()?).ok()?;
             self.rim.artifacts.put(&bytes).ok()
         });
-        Ok(answer.map(|answer| Answer { prompt, ..answer }))
+        let reading = taken.reading(|report| self.read(report));
+        let answer = self.answer(taken.handed_over(), reading);
+        Answer { prompt, ..answer }
     }
 
     /// Waits until no command of a dead engine's `checks` runs any more.
@@ -345,51 +329,30 @@ impl Assignment<'_> {
             },
         ))?;
         let dispatched = self.dispatch(&folder, prompt.as_bytes(), stop).await?;
-        let mut answer = self.read(dispatched);
-        if answer.ended == Ended::Lost
-            && let AgentKind::Command(program) = &self.agent.kind
-        {
-            let unseen = command::unseen(program, &folder, &self.rim.secrets(self.state));
-            if let Some(against) = self.against(unseen) {
-                answer.reading = against.reading;
-            }
-        }
+        let secrets = self.rim.secrets(self.state);
+        let unvouched = taken_over::unvouched(&self.agent.kind, &folder, &dispatched, &secrets);
+        let reading =
+            taken_over::reading(&dispatched, unvouched.as_ref(), |report| self.read(report));
         Ok(Answer {
             prompt: Some(stored),
-            ..answer
+            ..self.answer(dispatched, reading)
         })
     }
 
-    /// What a reviewer said whose end nobody saw, where that is against the change.
-    fn against(&self, unseen: Option<HandedOver>) -> Option<Answer> {
-        let Task::Review(task) = &self.task else {
-            return None;
-        };
-        Some(Answer {
-            reading: self.told(only_against(task.read(self.agent, unseen?.as_came()))?),
-            ..Answer::without_report(Ended::Interrupted)
-        })
+    /// Reads a report, by the agent's contract.
+    fn read(&self, report: &[u8]) -> Reading {
+        match &self.task {
+            Task::Review(task) => task.read(self.agent, report),
+            Task::Work(task) => task.read(report),
+        }
     }
 
-    /// Reads what was handed over, by the agent's contract.
-    fn read(&self, dispatched: Dispatched) -> Answer {
+    /// What was handed over, with what it says.
+    fn answer(&self, dispatched: Dispatched, reading: Reading) -> Answer {
         let secrets = self.rim.secrets(self.state);
         // For people alone: where it cannot be kept, nothing else is lost.
         let said = dispatched.said(&secrets);
         let stderr = said.and_then(|bytes| self.rim.artifacts.put(&bytes).ok());
-        let reading = match (&dispatched.report, dispatched.unusable) {
-            (Some(report), None) => match &self.task {
-                Task::Review(task) => task.read(self.agent, report.as_came()),
-                Task::Work(task) => task.read(report.as_came()),
-            },
-            (_, Some(reason)) => Reading::Invalid {
-                problems: vec![reason],
-                claimed: None,
-                claims: Vec::new(),
-                open: Vec::new(),
-            },
-            (None, None) => Reading::Silent,
-        };
         Answer {
             report: dispatched.report.map(|report| report.shown(&secrets)),
             stderr,

@@ -4,48 +4,52 @@
 use crate::agent::dispatched::Dispatched;
 use crate::agent::profile::Wanted;
 use crate::agent::redact::Secrets;
+use crate::domain::agent::Agent;
 use crate::domain::delegation::{Dispatch, DispatchOutcome};
-use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
-use crate::domain::job::{Ended, Job, JobOutcome, Reading, Role, Stored};
+use crate::domain::job::{Ended, Job, JobOutcome, Reading, Role};
 use crate::engine::State;
+use crate::process::guard::remains::PATIENCE;
 use crate::process::supervise::Lasted;
 use crate::runtime::perform::job::{continued, review};
-use crate::runtime::taken_over::{self, Asked, Taken, only_against, without_its_words};
+use crate::runtime::taken_over::{self, Asked};
 use crate::runtime::wind_up::Ending;
 use crate::runtime::{clock, remains, rim};
 
 /// How a job of the run itself ended.
 pub(super) async fn job(state: &State, job: &Job, ending: &Ending<'_>) -> JobOutcome {
     let now = clock::now();
-    let (taken, reading) = handed_over(state, job, ending).await;
-    let (mut done, reading) = match (taken.dispatched, taken.withheld) {
-        (Some(done), None) => (done, reading),
-        (done, Some(why)) => {
-            let done = done.unwrap_or_else(|| Dispatched::empty(Ended::Interrupted));
-            let nothing = Dispatched {
-                spent: done.spent,
-                lasted: done.lasted,
-                ..Dispatched::empty(Ended::Interrupted)
+    let secrets = rim::secrets(state, ending.environment);
+    let (done, reading) = match state.run.as_ref().zip(agent_of(state, job)) {
+        Some((run, agent)) => {
+            let before = state.used_before(job);
+            let asked = Asked {
+                kind: &agent.kind,
+                continues: continued(&job.session, before.as_ref()),
+                wanted: Wanted::All,
             };
-            (nothing, without_its_words(reading, why))
+            let of = (ending.cache, run.loop_id, job.id);
+            let taken = taken_over::read(of, asked, &secrets, PATIENCE).await;
+            let reading = taken.reading(|report| said(state, job, agent, ending, report));
+            let reading = reading.in_words(&|words| secrets.taken_out_of_text(words));
+            (taken.handed_over(), reading)
         }
-        (None, None) => (
-            Dispatched::empty(Ended::Interrupted),
-            only_against(reading).unwrap_or(Reading::Silent),
-        ),
+        None => (Dispatched::empty(Ended::Interrupted), Reading::Silent),
     };
-    let report = stored(&mut done, ending, &rim::secrets(state, ending.environment));
+    let stderr = done.said(&secrets);
+    let stderr = stderr.and_then(|bytes| ending.artifacts.put(&bytes).ok());
+    let report = done.report.as_ref().map(|report| report.shown(&secrets));
+    let (ended, report) = taken_over::kept(ending.artifacts, done.ended, report);
     let Lasted {
         started_at,
         ended_at,
     } = Dispatched::lasted(done.lasted, now, clock::now());
     JobOutcome {
-        ended: done.ended,
+        ended,
         report,
         // It is told by the run's own record of the job, where there is one.
         prompt: None,
-        stderr: None,
+        stderr,
         reading,
         spent: done.spent,
         confinement: done.confinement,
@@ -54,57 +58,22 @@ pub(super) async fn job(state: &State, job: &Job, ending: &Ending<'_>) -> JobOut
     }
 }
 
-async fn handed_over(state: &State, job: &Job, ending: &Ending<'_>) -> (Taken, Reading) {
-    let nothing = (Taken::default(), Reading::Silent);
-    let Some(run) = state.run.as_ref() else {
-        return nothing;
-    };
-    let Some(agent) = run.agent_of(job) else {
-        return nothing;
-    };
-    let before = state.used_before(job);
-    let asked = Asked {
-        kind: &agent.kind,
-        continues: continued(&job.session, before.as_ref()),
-        wanted: Wanted::All,
-    };
-    let secrets = rim::secrets(state, ending.environment);
-    let taken = taken_over::read(ending.cache, run.loop_id, job.id, asked, &secrets).await;
-    let taken = match taken {
-        Ok(taken) => taken,
-        Err(error) => {
-            let unusable = Some(format!("what it left cannot be read: {error}"));
-            let lost = Dispatched::empty(Ended::Interrupted);
-            return (
-                Taken {
-                    dispatched: Some(Dispatched { unusable, ..lost }),
-                    ..Taken::default()
-                },
-                Reading::Silent,
-            );
-        }
-    };
-    let done = taken.dispatched.as_ref();
-    let said = done.map(|done| (&done.report, &done.unusable));
-    let reading = match said.or(Some((&taken.unseen, &None))) {
-        Some((_, Some(why))) => Err(why.clone()),
-        Some((Some(report), None)) if job.role == Role::Review => {
-            review::read_apart(ending.artifacts, state, job, agent, report.as_came())
-                .map_err(|failure| failure.message)
-        }
-        // What it planned or wrote is nobody's to judge in a run that ends.
-        Some((Some(_) | None, None)) | None => Ok(Reading::Silent),
-    };
-    let reading = reading.unwrap_or_else(|why| Reading::Invalid {
-        problems: vec![why],
+fn agent_of<'a>(state: &'a State, job: &Job) -> Option<&'a Agent> {
+    state.run.as_ref()?.agent_of(job)
+}
+
+/// What a report says in a run that ends: what was planned or written is nobody's to judge.
+fn said(state: &State, job: &Job, agent: &Agent, ending: &Ending<'_>, report: &[u8]) -> Reading {
+    if job.role != Role::Review {
+        return Reading::Silent;
+    }
+    let read = review::read_apart(ending.artifacts, state, job, agent, report);
+    read.unwrap_or_else(|failure| Reading::Invalid {
+        problems: vec![failure.message],
         claimed: None,
         claims: Vec::new(),
         open: Vec::new(),
-    });
-    (
-        taken,
-        reading.in_words(&|words| secrets.taken_out_of_text(words)),
-    )
+    })
 }
 
 /// How a dispatch of a delegated job ended.
@@ -115,14 +84,16 @@ pub(super) async fn dispatch(
     ending: &Ending<'_>,
 ) -> DispatchOutcome {
     let now = clock::now();
-    let mut done = delegated(state, run, dispatch, ending).await;
-    let report = stored(&mut done, ending, &rim::secrets(state, ending.environment));
+    let secrets = rim::secrets(state, ending.environment);
+    let done = delegated(state, run, dispatch, ending, &secrets).await;
+    let report = done.report.as_ref().map(|report| report.shown(&secrets));
+    let (ended, report) = taken_over::kept(ending.artifacts, done.ended, report);
     let Lasted {
         started_at,
         ended_at,
     } = Dispatched::lasted(done.lasted, now, clock::now());
     DispatchOutcome {
-        ended: done.ended,
+        ended,
         gone: done.gone,
         report,
         spent: done.spent,
@@ -138,14 +109,13 @@ async fn delegated(
     run: LoopId,
     dispatch: &Dispatch,
     ending: &Ending<'_>,
+    secrets: &Secrets,
 ) -> Dispatched {
-    let lost = |unusable: Option<String>| Dispatched {
-        gone: remains::is_gone(ending.cache, run, dispatch.folder),
-        unusable,
-        ..Dispatched::empty(Ended::Interrupted)
-    };
     let Some(record) = state.delegations.get(&dispatch.job) else {
-        return lost(None);
+        return Dispatched {
+            gone: remains::is_gone(ending.cache, run, dispatch.folder),
+            ..Dispatched::empty(Ended::Interrupted)
+        };
     };
     let before = record.used_before(dispatch);
     let asked = Asked {
@@ -153,22 +123,7 @@ async fn delegated(
         continues: continued(&dispatch.session, before.as_ref()),
         wanted: Wanted::of(record.submission.schema.is_some()),
     };
-    let secrets = rim::secrets(state, ending.environment);
-    match taken_over::read(ending.cache, run, dispatch.folder, asked, &secrets).await {
-        Ok(Taken {
-            dispatched: Some(done),
-            withheld: None,
-            ..
-        }) => done,
-        Ok(taken) => lost(taken.withheld.map(str::to_owned)),
-        Err(error) => lost(Some(format!("what it left cannot be read: {error}"))),
-    }
-}
-
-/// Keeps the report; one that cannot be kept is none.
-fn stored(done: &mut Dispatched, ending: &Ending<'_>, secrets: &Secrets) -> Option<Stored> {
-    let bytes = done.report.take()?.shown(secrets);
-    let kept: Result<Stored, Failure> = ending.artifacts.put(&bytes);
-    kept.map_err(|failure| done.unusable = Some(failure.message))
-        .ok()
+    let of = (ending.cache, run, dispatch.folder);
+    let taken = taken_over::read(of, asked, secrets, PATIENCE).await;
+    taken.handed_over()
 }
