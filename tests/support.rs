@@ -15,6 +15,7 @@ pub mod forge;
 pub mod reading;
 pub mod reference;
 pub mod repo;
+pub mod rights;
 pub mod source;
 pub mod terminal;
 

@@ -7,7 +7,7 @@ use crate::cleanup::item::{Item, What};
 use crate::cleanup::known::Known;
 use crate::domain::event::Event;
 use crate::domain::failure::Failure;
-use crate::git::store::needed::only_copy;
+use crate::domain::summary::Summary;
 use crate::git::store::upkeep::{Kind, StoreFolder, Upkeep};
 use crate::store::{Entry, Journal};
 
@@ -89,11 +89,14 @@ fn needed(store: &StoreFolder, known: &Known) -> Option<String> {
     let is_end = |entry: &Entry| matches!(entry.event, Event::RunEnded { .. });
     runs.iter()
         .find_map(|run| match Journal::load(state, *run) {
-            Ok(entries) if entries.iter().any(is_end) => only_copy(&entries).map(|command| {
-                format!(
-                    "run {run} told of edits that were lost, which this may hold alone: {command}"
-                )
-            }),
+            Ok(entries) if entries.iter().any(is_end) => {
+                let events = entries.iter().map(|entry| (entry.at, &entry.event));
+                Summary::of(events).kept_in_store().map(|command| {
+                    format!(
+                        "run {run} told of edits that were lost, which this may hold alone: {command}"
+                    )
+                })
+            }
             Ok(_) => Some(format!("run {run} can be resumed and needs it")),
             Err(_) if Journal::never_began(state, *run) => None,
             Err(_) => Some(format!("run {run} cannot be read")),

@@ -10,7 +10,7 @@ use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome, Promotion};
 use crate::domain::end::End;
 use crate::domain::event::{Event, RoundResult, Settlement, StopCause};
 use crate::domain::evidence::Evidence;
-use crate::domain::failure::Failure;
+use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::finding::Finding;
 use crate::domain::id::{EffectId, FindingId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
@@ -348,6 +348,14 @@ impl Summary {
     #[must_use]
     pub fn finding(&self, id: FindingId) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.id == id)
+    }
+    /// The command that prints, from a review store, what the run told as lost: the store may hold the only
+    /// copy of it, also when the run is over.
+    #[must_use]
+    pub fn kept_in_store(&self) -> Option<&NextCommand> {
+        let mut all = self.left_by_work.iter().map(|left| &left.restoring);
+        let in_store = all.find(|it| it.store.is_some() && it.commit.is_some());
+        in_store.map(|restoring| &restoring.command)
     }
     /// The jobs among which this one is.
     fn jobs_beside(&mut self, job: &Job) -> Option<&mut Vec<JobRecord>> {

@@ -4,7 +4,8 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{FileType, SeekFrom};
+use rustix::fs::{AtFlags, FileType, SeekFrom, Stat};
+use rustix::io::Errno;
 
 /// What lies in one folder.
 #[derive(Debug, Default)]
@@ -68,6 +69,15 @@ impl Listing {
             self.names.extend_from_slice(name.to_bytes_with_nul());
             self.each.push((self.names.len(), kind));
         }
+    }
+}
+
+/// What lies at a name in a folder, a link itself included; `None` when nothing does.
+pub(crate) fn stat(folder: &OwnedFd, name: &CStr) -> io::Result<Option<Stat>> {
+    match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -62,13 +62,14 @@ pub(crate) fn raw(oid: &Oid) -> RawId {
 
 /// The hexadecimal digits of an id's bytes.
 pub(crate) fn digits(id: &[u8]) -> String {
-    let mut digits = String::with_capacity(2 * id.len());
-    for byte in id {
-        for digit in [byte >> 4, byte & 15] {
-            digits.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
-        }
-    }
-    digits
+    each_digit(id).map(char::from).collect()
+}
+
+/// The same, one after the other.
+pub(crate) fn each_digit(id: &[u8]) -> impl Iterator<Item = u8> {
+    id.iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(|digit| b"0123456789abcdef"[usize::from(digit)])
 }
 
 /// The bytes of hexadecimal digits; `None` where they are no full id.

@@ -35,6 +35,11 @@ impl RawTree {
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
+    /// The mode, the name and the id of each entry.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&[u8], &[u8], &[u8])> {
+        let all = self.entries.iter();
+        all.map(|entry| (&entry.mode[..], &entry.name[..], &entry.oid[..]))
+    }
     /// The mode and the id under a name.
     pub(crate) fn find(&self, name: &[u8]) -> Option<(&[u8], &[u8])> {
         let entry = self.entries.iter().find(|entry| entry.name == name)?;

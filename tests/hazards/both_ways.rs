@@ -256,10 +256,12 @@ fn settings_that_are_not_covered() {
         "core.ignoreCase=true",
         "core.precomposeUnicode=true",
         "core.sparseCheckout=true",
+        "index.sparse=true",
         "filter.f.clean=cat",
         "filter.f.process=cat",
         "remote.origin.promisor=true",
         "remote.origin.partialCloneFilter=blob:none",
+        "extensions.partialClone=origin",
     ] {
         let repo = aged();
         repo.write("docs/b.md", "edited\n");

@@ -1,33 +1,26 @@
 //! Who can come by a key: through `/proc`, and by what others hand over (issue 6, 5).
 
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader};
-use std::os::unix::fs::MetadataExt as _;
 use std::process::Command;
 
 use crate::profiled::assert_nowhere;
 use crate::support::agents::{Point, ScriptedAgent, executable, within};
 use crate::support::bench::{Bench, Ran};
 use crate::support::crash::{Engine, calls, counted, until};
+use crate::support::rights::without_capabilities;
 use crate::support::skipped;
 
 const CANARY: &str = "engine-canary-9f31c07d";
 const OPEN: &str = "open-canary-41be";
 
-/// The command without the capabilities of root, before which the kernel hides nothing; `None` where nobody
-/// can take them away.
+/// The command without the capabilities of root; `None` where nobody can take them away.
 fn as_anybody(command: &Command) -> Option<Command> {
-    let is_root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
-    let mut line = if is_root {
-        let there = Command::new("setpriv").arg("--version").output();
-        there.ok()?;
-        let mut line = Command::new("setpriv");
-        line.args(["--bounding-set=-all", "--inh-caps=-all"]);
-        line.arg(command.get_program());
-        line
-    } else {
-        Command::new(command.get_program())
-    };
-    line.args(command.get_args())
+    let before = without_capabilities()?.iter().map(OsStr::new);
+    let mut words = before.chain([command.get_program()]);
+    let mut line = Command::new(words.next()?);
+    line.args(words)
+        .args(command.get_args())
         .current_dir(command.get_current_dir().unwrap())
         .env_clear();
     for (name, value) in command.get_envs() {

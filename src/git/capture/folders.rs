@@ -4,8 +4,9 @@ use crate::domain::oid::Oid;
 use crate::git::capture::quick::Held;
 use crate::git::error::Error;
 use crate::git::index::cache_tree::Folders;
-use crate::git::object_id::{RawId, digits, parse};
+use crate::git::object_id::{RawId, digits, each_digit, parse};
 use crate::git::program::finish;
+use crate::git::raw_tree::RawTree;
 use crate::git::repository::ObjectFormat;
 use crate::git::tree_id::{Closed, TreeIds};
 use crate::process::command::Command;
@@ -18,11 +19,11 @@ pub(super) fn tree_of(
     known: &Folders,
     held: &[Held<'_>],
 ) -> Result<Option<Oid>, Error> {
-    let (mut new, mut asked) = (Vec::new(), Vec::new());
+    let (mut new, mut trees) = (Vec::new(), Vec::new());
     let mut ids = TreeIds::new(format, |folder: Closed<'_>| {
         if known.get(folder.path) != Some(folder.id) {
             new.push(*folder.id);
-            describe(folder.bytes, format, &mut asked);
+            trees.push(RawTree::parse(folder.bytes, format.width()));
         }
     });
     for entry in held {
@@ -31,6 +32,10 @@ pub(super) fn tree_of(
     let root = ids.finish();
     if new.is_empty() {
         return Ok(Some(oid(&root, format)?));
+    }
+    let mut asked = Vec::new();
+    for tree in trees {
+        describe(&tree?, &mut asked);
     }
     let command = command.clone().args(["mktree", "-z", "--batch"]);
     let answer = finish(&command.stdin(asked))?;
@@ -44,26 +49,15 @@ pub(super) fn tree_of(
 }
 
 /// The entries of a tree, as `git mktree -z --batch` reads them.
-fn describe(tree: &[u8], format: ObjectFormat, asked: &mut Vec<u8>) {
-    let mut rest = tree;
-    while let Some(end) = rest.iter().position(|byte| *byte == 0) {
-        let (entry, after) = rest.split_at(end + 1);
-        let Some((id, after)) = after.split_at_checked(format.width()) else {
-            break;
-        };
-        let space = entry.iter().position(|byte| *byte == b' ');
-        let (mode, name) = entry.split_at(space.unwrap_or(0));
+fn describe(tree: &RawTree, asked: &mut Vec<u8>) {
+    for (mode, name, id) in tree.entries() {
+        let is_tree = mode == b"40000";
         asked.extend_from_slice(mode);
-        asked.extend_from_slice(if mode == b"40000" {
-            b" tree "
-        } else {
-            b" blob "
-        });
-        asked.extend_from_slice(digits(id).as_bytes());
+        asked.extend_from_slice(if is_tree { b" tree " } else { b" blob " });
+        asked.extend(each_digit(id));
         asked.push(b'\t');
-        // With its NUL.
-        asked.extend_from_slice(name.get(1..).unwrap_or_default());
-        rest = after;
+        asked.extend_from_slice(name);
+        asked.push(0);
     }
     asked.push(0);
 }

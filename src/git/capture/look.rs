@@ -11,13 +11,12 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
-use rustix::io::Errno;
+use rustix::fs::{FileType, Mode, OFlags};
 
 use crate::git::crew;
 use crate::git::index::file::{IndexFile, Line};
 use crate::git::index::recorded::Written;
-use crate::git::listing::Listing;
+use crate::git::listing::{Listing, stat};
 use crate::git::object_id::{ObjectId, RawId};
 use crate::git::repository::ObjectFormat;
 
@@ -246,14 +245,6 @@ impl Eyes<'_> {
     fn name(&self, child: &Child) -> &[u8] {
         let path = self.index.path(&self.index.lines()[child.lines.start]);
         &path[child.name.clone()]
-    }
-}
-
-fn stat(fd: &OwnedFd, name: &CStr) -> io::Result<Option<Stat>> {
-    match rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Ok(Some(stat)),
-        Err(Errno::NOENT) => Ok(None),
-        Err(error) => Err(error.into()),
     }
 }
 

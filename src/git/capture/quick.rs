@@ -9,7 +9,8 @@
 //! # Invariants
 //! - Whatever is not covered, fails, or makes git complain is no answer but the reference's to capture:
 //!   refusals are made there alone.
-//! - No file is taken for unchanged that git, whatever its build, would look at again.
+//! - No file is taken for unchanged that git would look at again, whichever of its rules for times it was
+//!   built with.
 //! - A folder's tree is taken to be there only where the user's index vouches for it, as git takes it;
 //!   any other is made by git, which then asks for each object in it.
 //!

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::git::index::cache_tree::{self, Folders};
 use crate::git::index::recorded::{Recorded, STAT};
-use crate::git::object_id::RawId;
+use crate::git::object_id::{RawId, each_digit};
 use crate::git::repository::ObjectFormat;
 
 /// The modes that git writes today.
@@ -237,15 +237,9 @@ impl<'a> IndexFile<'a> {
                 tag
             });
             listing.push(b' ');
-            for shift in (0..6).rev() {
-                listing.push(b'0' + (line.mode >> (3 * shift) & 7) as u8);
-            }
+            listing.extend_from_slice(line.mode());
             listing.push(b' ');
-            for byte in &line.id[..self.format.width()] {
-                for digit in [byte >> 4, byte & 15] {
-                    listing.push(b"0123456789abcdef"[usize::from(digit)]);
-                }
-            }
+            listing.extend(each_digit(&line.id[..self.format.width()]));
             listing.extend_from_slice(&[b' ', b'0' + line.stage, b'\t']);
             listing.extend_from_slice(self.path(line));
             listing.push(0);

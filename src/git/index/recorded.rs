@@ -42,7 +42,7 @@ impl Recorded<'_> {
         self.word(MODE / 4)
     }
 
-    /// Whether git is sure to take the file for unchanged, whatever its build. `is_empty` says whether the
+    /// Whether git is sure to take the file for unchanged, whichever of its rules it was built with. `is_empty` says whether the
     /// entry's object is the empty file.
     pub(crate) fn is_surely(self, stat: &Stat, written: Written, is_empty: bool) -> bool {
         let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
@@ -53,7 +53,8 @@ impl Recorded<'_> {
             u32::try_from(stat.st_mtime_nsec).unwrap_or(u32::MAX),
         ];
         let is_same = (0..4).all(|number| self.word(number) == now[number])
-            // Between lies the device, which git does not compare: it is another one after each boot.
+            // Between lies the device, which only a git that was built to (`USE_STDEV`) compares: it is another
+            // one after each boot, and on another one the inode is hardly the same.
             && self.word(5) == low(stat.st_ino)
             && self.is_of_kind(stat)
             && self.word(7) == stat.st_uid

@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, Dev, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::git::listing::Listing;
+use crate::git::listing::{self, Listing};
 
 /// Which folder it is, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -183,11 +183,7 @@ impl Folder {
     }
     /// What lies at a name, a link itself included; `None` when nothing does.
     pub(crate) fn stat(&self, name: &CStr) -> io::Result<Option<Stat>> {
-        match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(stat)),
-            Err(Errno::NOENT) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        listing::stat(&self.fd, name)
     }
     /// The names in it.
     pub(crate) fn names(&self) -> io::Result<Vec<CString>> {

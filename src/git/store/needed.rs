@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::key;
 use crate::domain::event::Event;
-use crate::domain::failure::NextCommand;
 use crate::domain::id::LoopId;
-use crate::domain::restoring::Restoring;
 use crate::domain::summary::Summary;
 use crate::git::error::path_of;
 use crate::store::{Entry, Journal, StateFolder};
@@ -65,21 +63,13 @@ fn may_go_on(state: &StateFolder, run: LoopId) -> bool {
     }
     let is_end = |entry: &Entry| matches!(entry.event, Event::RunEnded { .. });
     match Journal::load(state, run) {
-        Ok(entries) => !entries.iter().any(is_end) || only_copy(&entries).is_some(),
+        Ok(entries) => !entries.iter().any(is_end) || summary(&entries).kept_in_store().is_some(),
         Err(_) => !Journal::never_began(state, run),
     }
 }
 
-/// The command that prints, from a review store, what a run told as lost: the store may hold the only copy of
-/// it, also when the run is over.
-pub(crate) fn only_copy(entries: &[Entry]) -> Option<NextCommand> {
-    let events = entries.iter().map(|entry| (entry.at, &entry.event));
-    let left = Summary::of(events).left_by_work;
-    let in_store = left.into_iter().find(|left| {
-        let Restoring { store, commit, .. } = &left.restoring;
-        store.is_some() && commit.is_some()
-    });
-    in_store.map(|left| left.restoring.command)
+fn summary(entries: &[Entry]) -> Summary {
+    Summary::of(entries.iter().map(|entry| (entry.at, &entry.event)))
 }
 
 /// Whose a store is.
