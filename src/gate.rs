@@ -32,6 +32,7 @@ use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::isolation::Isolation;
 use crate::domain::oid::Oid;
+use crate::domain::severity::Severity;
 use crate::gate::choose::Question;
 use crate::git::{content, object};
 
@@ -86,10 +87,11 @@ pub fn judge(request: &GateRequest<'_>) -> Result<Approval, Failure> {
     let carried = range::carried(request, &policy, &head, &chosen.found.manifest)?;
     let manifest = &chosen.found.manifest;
     policy::fulfilled(&policy, manifest, &sidecars).map_err(|failure| {
-        // Where nothing lacks but that the readers were apart from the source, a review as it is by
-        // default mends it.
+        // Where nothing lacks but that the readers were apart from the source, or that as much blocked
+        // them, a review as it is by default mends it.
         let admitting = GatePolicy {
             isolation: Isolation::Env,
+            fail_on: Severity::Critical,
             ..policy.clone()
         };
         if policy::fulfilled(&admitting, manifest, &sidecars).is_ok() {

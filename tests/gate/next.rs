@@ -3,7 +3,9 @@
 
 use run_loop::domain::code::Code;
 use run_loop::domain::failure::Failure;
+use run_loop::domain::isolation::{EvidenceKind, Isolation};
 use run_loop::domain::oid::Oid;
+use run_loop::domain::severity::Severity;
 
 use crate::sample::rules;
 use crate::world::World;
@@ -91,6 +93,34 @@ fn a_review_is_asked_of_the_tree_that_was_judged_and_of_those_who_approved() {
     let judged = world.gate_of(Some("main"), Some(&lost), None);
     let next = judged.unwrap_err().next.0;
     assert_eq!(next[3..], ["branch", "--all", "--contains", &lost]);
+}
+
+/// A run that was milder than the base asks is mended by a review as the base has it; whom the base requires
+/// is another matter.
+#[test]
+fn a_review_that_was_milder_than_the_base_is_asked_again() {
+    let world = World::new();
+    world.approve_as(|round| {
+        round.spec.review.fail_on = Severity::Critical;
+        round.spec.review.isolation = Isolation::Env;
+        round.slots[0].jobs[0].job.evidence = EvidenceKind::SourceTree;
+    });
+    let failure = world.gate().unwrap_err();
+    assert_eq!(failure.code, Code::GatePolicyUnmet);
+    let review = [
+        "run-loop",
+        "--worktree",
+        &root(&world),
+        "--base",
+        "main",
+        "--review-only",
+    ];
+    assert_eq!(failure.next.0, review);
+    let mut stricter = rules();
+    stricter.policy.families = 2;
+    let failure = world.gate_by(&stricter).unwrap_err();
+    assert_eq!(failure.code, Code::GatePolicyUnmet);
+    assert_ne!(failure.next.0, review);
 }
 
 /// What was approved are edits on top of the very commit that is judged: reviewing it again would buy the
