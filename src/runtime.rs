@@ -14,6 +14,7 @@ pub mod restore;
 pub mod rim;
 pub mod signals;
 pub(crate) mod taken_over;
+mod unperformed;
 mod watch;
 pub mod wind_up;
 

@@ -22,6 +22,7 @@ use crate::runtime::perform;
 use crate::runtime::restore;
 use crate::runtime::rim::Rim;
 use crate::runtime::signals::Signals;
+use crate::runtime::unperformed;
 use crate::runtime::watch::Watch;
 use crate::store::journal::Journal;
 
@@ -228,8 +229,12 @@ impl Performing {
         let run_left = state.budget.left(self.began.elapsed());
         // What the effect may look at is the state that requested it.
         let state = Arc::new(state.clone());
+        let performed = effect.clone();
+        let performing = self.tasks.spawn(async move {
+            perform::perform(rim, performed, state, again, run_left, stop, kill).await
+        });
         self.tasks.spawn(async move {
-            let outcome = perform::perform(rim, effect, state, again, run_left, stop, kill).await;
+            let outcome = unperformed::awaited(performing, &effect).await;
             // The receiver is gone only when the run has already ended.
             drop(sender.send((id, outcome)).await);
         });

@@ -19,6 +19,7 @@ use crate::git::store::ReviewStore;
 use crate::runtime::drive::{Observer, take};
 use crate::runtime::remains;
 use crate::runtime::rim::remove_job_folders;
+use crate::runtime::unperformed;
 use crate::store::{Artifacts, Journal};
 
 /// What ending a run needs of the world.
@@ -125,18 +126,15 @@ async fn outcome(
     before: &State,
     ending: &Ending<'_>,
 ) -> Result<Outcome, Failure> {
-    fn not_done<T>() -> Done<T> {
-        Done::Err(self::not_done())
-    }
     let cache = ending.cache;
     Ok(match effect {
-        Effect::Pin { .. } => Outcome::Pinned { result: not_done() },
-        Effect::MakeEvidence { .. } => Outcome::EvidenceMade { result: not_done() },
-        Effect::OpenTree { .. } => Outcome::TreeOpened { result: not_done() },
-        Effect::AwaitJobs { .. } => Outcome::JobsAwaited,
-        Effect::Timer { .. } => Outcome::TimerEnded { elapsed: false },
-        Effect::Measure { .. } => Outcome::Measured { result: not_done() },
-        Effect::Promote { .. } => Outcome::Promoted { result: not_done() },
+        Effect::Pin { .. }
+        | Effect::MakeEvidence { .. }
+        | Effect::OpenTree { .. }
+        | Effect::AwaitJobs { .. }
+        | Effect::Timer { .. }
+        | Effect::Measure { .. }
+        | Effect::Promote { .. } => unperformed::outcome(&effect, not_done()),
         Effect::RunJob { job } => {
             is_over(job.id, run, cache).await?;
             Outcome::JobEnded {
