@@ -231,7 +231,7 @@ pub enum Ended {
     },
     /// We stopped it: its budget was spent. It has no verdict, whatever lies there.
     TimedOut,
-    /// We stopped it: the run was interrupted.
+    /// Its guard stopped it, since somebody told it to who is not the engine (SIGTERM).
     Stopped,
     /// It could not be started.
     NotStarted {

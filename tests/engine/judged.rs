@@ -5,14 +5,14 @@ use run_loop::domain::delegation::{Closed, Signal, WALL_CLOCK_TIMEOUT};
 use run_loop::domain::effect::{Effect, Outcome};
 use run_loop::domain::event::{Event, StopCause};
 use run_loop::domain::id::JobId;
-use run_loop::domain::job::{Ended, Role};
+use run_loop::domain::job::{AttemptReason, Ended, Role};
 use run_loop::domain::time::Timestamp;
 use run_loop::engine::State;
 
 use crate::delegations::{Run, limited_dispatch};
 use crate::orders::stop;
 use crate::trees::crew;
-use crate::world::delegated;
+use crate::world::{delegated, interrupted};
 
 /// A reviewer's run with one delegated job whose dispatches came back so; a limit is waited for.
 fn with(outcomes: Vec<Outcome>) -> (Run, JobId) {
@@ -170,4 +170,32 @@ fn an_older_journal_asks_each_slots_own_agent() {
     let ruled = State::replay(&older).works;
     let ruled = ruled.iter().find(|it| it.work.role == Role::Readjudicate);
     assert_eq!(ruled.unwrap().work.rank, 0);
+}
+
+/// A reviewer whose guard somebody told to end did not fail, and nobody stopped the run: it is asked once more,
+/// and only then has no verdict.
+#[test]
+fn a_guard_that_was_told_to_end_costs_an_attempt() {
+    let (mut run, _) = Run::reviewing();
+    let stopped = |run: &mut Run| {
+        let asked = run.effect(|effect| matches!(effect, Effect::RunJob { .. }));
+        let Outcome::JobEnded { mut outcome } = interrupted() else {
+            panic!("a job's outcome")
+        };
+        outcome.ended = Ended::Stopped;
+        run.done(asked.unwrap().0, Outcome::JobEnded { outcome });
+    };
+    stopped(&mut run);
+    let fresh = |event: &Event| matches!(event, Event::SlotRetried { reason, .. } if *reason == AttemptReason::Fresh);
+    assert!(run.journal.iter().any(fresh));
+    while run
+        .effect(|effect| matches!(effect, Effect::RunJob { .. }))
+        .is_none()
+    {
+        assert!(run.perform(|_| true));
+    }
+    stopped(&mut run);
+    while run.perform(|_| true) {}
+    assert_eq!(run.journal.iter().filter(|event| fresh(event)).count(), 1);
+    assert_eq!(run.state.end().unwrap().exit().code(), 5);
 }

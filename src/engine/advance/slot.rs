@@ -356,9 +356,9 @@ fn retry(
             );
         }
         // A valid or invalid report of a clean exit is not a failure on the way, and neither is a
-        // job that we ended ourselves.
+        // spent budget.
         (Ended::Exited { code: 0 }, Reading::Invalid { .. } | Reading::Review(_))
-        | (Ended::TimedOut | Ended::Stopped, _) => {}
+        | (Ended::TimedOut, _) => {}
         // What is wrong with a key or a request is still wrong at the next attempt.
         (Ended::Failed { trouble, .. }, _) if !trouble.may_pass() => {}
         (
@@ -366,6 +366,7 @@ fn retry(
             | Ended::Failed { .. }
             | Ended::Signalled { .. }
             | Ended::NotStarted { .. }
+            | Ended::Stopped
             | Ended::Lost,
             _,
         ) => {
@@ -427,7 +428,7 @@ pub(super) fn describe_ended(ended: &Ended) -> String {
         },
         Ended::Signalled { signal } => format!("ended by signal {signal}"),
         Ended::TimedOut => "stopped at the end of its budget".to_owned(),
-        Ended::Stopped => "stopped".to_owned(),
+        Ended::Stopped => "its guard was told to end it".to_owned(),
         Ended::NotStarted { failure } => format!("not started: {}", failure.message),
         Ended::Lost => "its end was not seen".to_owned(),
         Ended::Interrupted => "interrupted".to_owned(),

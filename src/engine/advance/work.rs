@@ -233,7 +233,7 @@ fn failed(state: &State, work: &Work, ended: &Ended) -> Failure {
         },
         Ended::Signalled { signal } => format!("was ended by signal {signal}"),
         Ended::TimedOut => "was stopped at the end of its budget".to_owned(),
-        Ended::Stopped => "was stopped".to_owned(),
+        Ended::Stopped => "was ended by its guard, which somebody told to".to_owned(),
         Ended::NotStarted { failure } => format!("could not be started: {}", failure.message),
         Ended::Lost => "ended unseen".to_owned(),
         Ended::Interrupted => "was interrupted".to_owned(),

@@ -311,7 +311,7 @@ fn how_it_ended(ended: &Ended) -> String {
         },
         Ended::Signalled { signal } => format!("signal {signal}"),
         Ended::TimedOut => "stopped: its budget was spent".to_owned(),
-        Ended::Stopped => "stopped: the run was interrupted".to_owned(),
+        Ended::Stopped => "stopped: somebody told its guard to end it".to_owned(),
         Ended::NotStarted { failure } => format!("not started: {failure}"),
         Ended::Lost => "lost: nobody saw its end".to_owned(),
         Ended::Interrupted => "interrupted: the run stopped, or its engine died".to_owned(),
