@@ -4,6 +4,7 @@
 //! exit code. Never: logic. Tests: `tests/cli.rs`, through the built binary.
 
 use std::ffi::OsString;
+use std::panic::AssertUnwindSafe;
 
 use clap::Parser as _;
 
@@ -13,6 +14,7 @@ use crate::cli::args::worktree::WorktreeCommand;
 use crate::cli::args::{Cli, Command, Format};
 use crate::cli::environment::Environment;
 use crate::cli::read::Reading;
+use crate::domain::code::Code;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 
@@ -42,6 +44,7 @@ pub mod log;
 mod loop_command;
 mod newer_rules;
 mod notices;
+mod open_files;
 mod options;
 pub mod output;
 mod plan_source;
@@ -75,13 +78,24 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> Exit {
     let result = Environment::capture().and_then(|environment| {
         diagnostics::start(&environment)?;
         format = output::format(given, &environment)?;
-        dispatch(cli, &argv, &environment, format)
+        open_files::enough()?;
+        caught(|| dispatch(cli, &argv, &environment, format))
     });
     // An answer that nobody got is none.
     let result = result.and_then(|exit| output::complete().map(|()| exit));
     result.unwrap_or_else(|failure| {
         output::failure(&failure, format);
         failure.code.exit()
+    })
+}
+
+/// What a command comes to. A panic is a case that cannot be; what it said stands on stderr, and it ends as a
+/// failure of ours does: 101 is none of our exit codes.
+fn caught(command: impl FnOnce() -> Result<Exit, Failure>) -> Result<Exit, Failure> {
+    let ended = std::panic::catch_unwind(AssertUnwindSafe(command));
+    ended.unwrap_or_else(|_| {
+        let message = "this program met a case that cannot be; what it said of it stands above";
+        Err(Failure::new(Code::Internal, message))
     })
 }
 
@@ -179,5 +193,18 @@ fn format_of(cli: &Cli) -> Option<Format> {
             | Command::Completions(_)
             | Command::Later(_),
         ) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Exit codes are public, and 101 is none.
+    #[test]
+    fn a_panic_ends_as_a_failure_of_ours() {
+        let failure = caught(|| panic!("cannot be")).unwrap_err();
+        assert_eq!(failure.code, Code::Internal);
+        assert_eq!(caught(|| Ok(Exit::Approved)).unwrap(), Exit::Approved);
     }
 }

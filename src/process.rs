@@ -20,3 +20,4 @@ mod unix;
 mod within;
 
 pub use hidden::hide_own_environment;
+pub use unix::outlive_file_size_limits;

@@ -47,6 +47,8 @@ mod kept;
 mod keys;
 #[path = "main_job/left_behind.rs"]
 mod left_behind;
+#[path = "main_job/limits.rs"]
+mod limits;
 #[path = "main_job/live.rs"]
 mod live;
 #[path = "main_job/output.rs"]

@@ -42,6 +42,17 @@ pub(crate) fn die_with_this_thread(command: &mut Command) {
     unsafe { command.pre_exec(ask) };
 }
 
+/// Makes a write beyond a limit on the size of files (`ulimit -f`) an error for this process: by default the
+/// kernel ends it in the middle of what it does. A handler that does nothing, and not "ignored": programs that
+/// are started have the default again.
+#[expect(unsafe_code, reason = "the standard library sets no handlers")]
+pub fn outlive_file_size_limits() {
+    extern "C" fn nothing(_signal: libc::c_int) {}
+    let handler: extern "C" fn(libc::c_int) = nothing;
+    // SAFETY: the handler touches nothing at all, so it may run between any two instructions.
+    unsafe { libc::signal(libc::SIGXFSZ, handler as libc::sighandler_t) };
+}
+
 /// Puts the child in a session of its own, without a terminal, and makes the kernel kill it when the thread
 /// that starts it dies.
 #[expect(
