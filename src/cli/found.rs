@@ -3,12 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::cleanup::item::Fate;
 use crate::cleanup::known::Known;
 use crate::cli::args::Format;
 use crate::cli::args::control::ControlArgs;
 use crate::cli::environment::Environment;
 use crate::cli::history::History;
 use crate::cli::locate;
+use crate::cli::output;
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::git::{Git, Repository};
@@ -92,9 +94,17 @@ pub(super) fn elsewhere(
     given: &str,
     here: Option<&Failure>,
 ) -> Result<Option<PathBuf>, Failure> {
-    // A state that cannot be read has no run that could be driven.
-    let known = Known::find(&environment.cache_root()?, None, &mut Vec::new())?;
+    let mut unread = Vec::new();
+    let known = Known::find(&environment.cache_root()?, None, &mut unread)?;
     let places = known.with_run(&given.to_ascii_lowercase());
+    if places.is_empty() {
+        // One of these may have it.
+        for item in &unread {
+            if let Fate::Kept { reason } = &item.fate {
+                output::note(&format!("{} is left out: {reason}", item.path));
+            }
+        }
+    }
     match &places[..] {
         [place] => Ok(Some(place.clone())),
         [] if here.is_some_and(|failure| failure.code == Code::NotARepository) => {

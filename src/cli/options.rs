@@ -306,9 +306,10 @@ pub(crate) fn with(line: &[String], options: &[&str]) -> Vec<String> {
 pub(crate) fn with_value(line: &[String], option: &str, value: &str) -> Vec<String> {
     let joined = format!("{option}=");
     let mut changed = line.to_vec();
-    if let Some(place) = line.iter().position(|word| word.starts_with(&joined)) {
+    let options = before_words(line);
+    if let Some(place) = options.iter().position(|word| word.starts_with(&joined)) {
         changed[place] = format!("{joined}{value}");
-    } else if let Some(place) = line.iter().position(|word| word == option)
+    } else if let Some(place) = options.iter().position(|word| word == option)
         && let Some(old) = changed.get_mut(place + 1)
     {
         value.clone_into(old);
@@ -320,7 +321,8 @@ pub(crate) fn with_value(line: &[String], option: &str, value: &str) -> Vec<Stri
 fn without_option(line: &[String], option: &str) -> Vec<String> {
     let takes_value = !matches!(option, "--plan" | "--wait-open-jobs" | "--wait-for-limits");
     let mut kept = Vec::new();
-    let mut words = line.iter();
+    let options = before_words(line);
+    let mut words = options.iter();
     while let Some(word) = words.next() {
         if word == option {
             if takes_value {
@@ -330,7 +332,14 @@ fn without_option(line: &[String], option: &str) -> Vec<String> {
             kept.push(word.clone());
         }
     }
+    kept.extend_from_slice(&line[options.len()..]);
     kept
+}
+
+/// The part of a line in which options stand: what follows `--` is a task, whatever it looks like.
+fn before_words(line: &[String]) -> &[String] {
+    let end = line.iter().position(|word| word == "--");
+    &line[..end.unwrap_or(line.len())]
 }
 
 #[cfg(test)]
@@ -370,6 +379,9 @@ mod tests {
                 "run-loop --plan --planner a b --max-cost=4 -- x"
             ]
         );
+        let task = ["run-loop", "--", "--planner", "a"].map(str::to_owned);
+        assert_eq!(with_value(&task, "--planner", "c"), task);
+        assert_eq!(without_option(&task, "--planner"), task);
         assert_eq!(
             with(&line, &["--base", "main"])[..4].join(" "),
             "run-loop --base main --plan"

@@ -140,8 +140,8 @@ pub(super) fn outside_of_jobs(environment: &Environment) -> Result<(), Failure> 
     Err(Failure::new(Code::InsideJob, message).next(["run-loop", "status"]))
 }
 
-/// The named run; else the newest of this source that did not end, else the only one of the
-/// repository that was interrupted, else the newest of this source.
+/// The named run; else the newest of this source that did not end, else the newest of this source, else the
+/// only one of the repository that was interrupted.
 ///
 /// # Errors
 /// Also when a newer run cannot be read: it may be the one that is meant.
@@ -168,10 +168,21 @@ pub(super) fn choose(
         return Ok(row.run);
     }
     let newest = open.iter().rev().find(|row| row.source_root == here);
+    let has_own = runs.read.iter().any(|row| row.source_root == here);
     let only = match &open[..] {
         [only] if only.state == RunState::Interrupted && command != "cancel" => Some(only),
         _ => None,
     };
+    // Whoever has runs here means one of these.
+    if let (None, Some(only), true) = (newest, only, has_own) {
+        let (run, theirs) = (only.run.to_string(), only.source_root.as_deref());
+        let message = format!(
+            "no run of {} can be resumed; run {run} can, which is about {}",
+            here.as_deref().unwrap_or("this place"),
+            theirs.unwrap_or("another place")
+        );
+        return Err(Failure::new(Code::RunIsOver, message).next(["run-loop", command, &run]));
+    }
     let chosen = newest.or(only);
     let Some(row) = chosen else {
         return history.choose(None);

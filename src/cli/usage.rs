@@ -18,7 +18,12 @@ pub(crate) fn end(error: &clap::Error, argv: &[OsString]) -> Exit {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     ) {
         output::data(&error.render().ansi().to_string());
-        return Exit::Approved;
+        // An answer that nobody got is none.
+        let Err(lost) = output::complete() else {
+            return Exit::Approved;
+        };
+        output::failure(&lost, asked_format(argv));
+        return lost.code.exit();
     }
     let failure = failure(error, argv);
     output::failure(&failure, asked_format(argv));

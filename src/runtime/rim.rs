@@ -229,8 +229,11 @@ pub(crate) fn remove_job_folders(cache: &Path, run: LoopId, step: Option<&str>) 
 /// Removes a folder that is there, also with folders in it that a job closed to everybody; what is left over,
 /// each with its reason. A link is not followed: what is one is not ours.
 fn remove_folder(folder: &Path) -> Vec<String> {
-    if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-        return Vec::new();
+    match folder.symlink_metadata() {
+        Ok(found) if found.is_dir() => {}
+        Ok(_) => return Vec::new(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => return vec![format!("{}: {error}", folder.display())],
     }
     let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else {
         return Vec::new();

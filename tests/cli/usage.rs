@@ -78,7 +78,14 @@ fn a_variable_asks_for_the_format_of_every_failure() {
 #[test]
 fn a_full_disk_under_stdout_is_not_taken_for_success() {
     let machine = Machine::new();
-    for args in [&["schema", "verdict"][..], &["list"], &["explain"]] {
+    for args in [
+        &["schema", "verdict"][..],
+        &["list"],
+        &["explain"],
+        &["--help"],
+        &["--version"],
+        &["gate", "--help"],
+    ] {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_run-loop"));
         command.args(args).current_dir(machine.repo.root());
         machine.prepare(&mut command);

@@ -1,6 +1,11 @@
 //! `run-loop job submit` where no run goes on: a run of one job.
 
-use std::process::Command;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Command, Stdio};
+
+use run_loop::domain::id::LoopId;
+use run_loop::domain::time::{Stamp, Timestamp};
+use run_loop::store::{RunLock, StateFolder};
 
 use crate::support::agents::{Point, ScriptedAgent, quote};
 use crate::support::bench::{Bench, Ran};
@@ -308,7 +313,7 @@ fn a_prompt_that_cannot_be_written_ends_126() {
     let file = bench.repo.beside("prompt.md");
     std::fs::write(&file, "0123456789abcde\n".repeat(300_000)).unwrap();
     let line = format!(
-        "trap '' XFSZ; ulimit -f 4096; exec {} job submit --agent helper --prompt-file {}",
+        "ulimit -f 4096; exec {} job submit --agent helper --prompt-file {}",
         env!("CARGO_BIN_EXE_run-loop"),
         quote(file.to_str().unwrap())
     );
@@ -460,4 +465,33 @@ fn an_answer_that_cannot_be_kept_is_of_a_job_that_ran() {
         "{}",
         shown.stdout
     );
+}
+
+/// Who submits while another run is about to begin here waits for it: a lock whose holder has no journal yet
+/// is nobody's failure.
+#[test]
+fn a_job_waits_for_a_run_that_is_about_to_begin() {
+    let bench = bench(&ScriptedAgent::with_script("cat > /dev/null; echo done"));
+    let file = bench.repo.beside("prompt.md");
+    std::fs::write(&file, "Do it.\n").unwrap();
+    let state = StateFolder::open(&bench.repo.root().join(".git")).unwrap();
+    let stamp = Stamp {
+        at: Timestamp::from_millis(1),
+        seed: [7; 32],
+    };
+    let root = bench.repo.root().canonicalize().unwrap();
+    let begins = RunLock::acquire(&state, &root, LoopId::mint(&stamp, "loop")).unwrap();
+    let args = ["job", "submit", "--agent", "helper", "--prompt-file"];
+    let mut command = bench.command(&args);
+    command.arg(&file).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    assert!(line.contains("another run begins here"), "{line}");
+    // It came to nothing.
+    drop(begins);
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).unwrap();
+    assert!(child.wait().unwrap().success(), "{rest}");
 }

@@ -44,3 +44,22 @@ fn a_repeated_cancel_ends_no_other_run() {
     assert_ne!(Ran::of(&ran.unwrap()).code, Some(0));
     bench.run(&["resume", &older]).ends(0);
 }
+
+/// K16: without an id no run of another working tree is taken up where there are runs of this one: it is named.
+#[test]
+fn k16_a_run_of_another_working_tree_is_named() {
+    let (bench, point) = hanging_once();
+    let elsewhere = bench.repo.linked("elsewhere", "elsewhere", "feature");
+    let there = |args: &[&str]| {
+        let ran = bench.command(args).current_dir(&elsewhere).output();
+        Ran::of(&ran.unwrap())
+    };
+    // The first call hangs, and the second passes.
+    killed(&bench, &point);
+    let run = run_id(&bench).to_string();
+    there(&["--base", "main", "--review-only"]).ends(0);
+    let refused = there(&["resume"]);
+    refused.ends(3).with("RL0140").says(&run);
+    assert_eq!(refused.next(), ["run-loop", "resume", &run]);
+    bench.run(&["resume"]).ends(0);
+}

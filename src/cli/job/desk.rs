@@ -78,6 +78,13 @@ impl Desk {
             }
         }
     }
+    /// The same as they are by now: the first one may have been begun meanwhile.
+    pub(super) fn registry_now(&mut self, environment: &Environment) -> Result<&Registry, Failure> {
+        if let Self::Outside { registry, .. } = self {
+            *registry = None;
+        }
+        self.registry(environment)
+    }
     /// The job of this id or unique prefix.
     pub(super) fn find(
         &mut self,

@@ -3,11 +3,13 @@
 use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::cli::args::Format;
 use crate::cli::args::job::SubmitArgs;
 use crate::cli::environment::Environment;
 use crate::cli::job::desk::{Beside, Desk, choose};
+use crate::cli::job::registry::Registry;
 use crate::cli::job::single;
 use crate::cli::{output, text_file};
 use crate::contract::structured;
@@ -35,22 +37,15 @@ pub(super) fn run(
         None => None,
     };
     let parent = parent(args, desk, environment)?;
-    let outside_of_runs = match desk {
-        Desk::Inside(_) => false,
-        Desk::Outside { .. } => {
-            parent.is_none() && desk.registry(environment)?.going_on()?.is_none()
+    if let (Desk::Outside { .. }, None) = (&*desk, parent) {
+        let alone = |registry: &Registry| {
+            let prompt = prompt.clone();
+            let schema = schema.as_deref();
+            single::run(args, prompt, schema, registry, argv, environment, format)
+        };
+        if let Some(ended) = alone_or_beside(desk, environment, alone)? {
+            return Ok(ended);
         }
-    };
-    if outside_of_runs {
-        return single::run(
-            args,
-            prompt,
-            schema.as_deref(),
-            desk.registry(environment)?,
-            argv,
-            environment,
-            format,
-        );
     }
     let continues = match &args.continues {
         Some(given) => Some(continued(given, desk, environment)?),
@@ -78,6 +73,37 @@ pub(super) fn run(
         }
     }
     Ok(Exit::Approved)
+}
+
+/// How often is looked whether the run that holds the source has begun.
+const PAUSE: Duration = Duration::from_millis(50);
+/// How often at most: what is done before a run begins takes a second where git is slow.
+const PATIENCE: u32 = 400;
+
+/// How the run of this one job ended; `None` where another run goes on here, whose job it becomes. One that
+/// is about to begin holds the source already: whoever is second waits for it.
+fn alone_or_beside(
+    desk: &mut Desk,
+    environment: &Environment,
+    alone: impl Fn(&Registry) -> Result<Exit, Failure>,
+) -> Result<Option<Exit>, Failure> {
+    let mut tries = 0;
+    loop {
+        let registry = desk.registry_now(environment)?;
+        if registry.going_on()?.is_some() {
+            return Ok(None);
+        }
+        match alone(registry) {
+            Err(failure) if failure.code == Code::LoopRunning && tries < PATIENCE => {
+                if tries == 0 {
+                    output::note("another run begins here; this job becomes one of it");
+                }
+                tries += 1;
+                std::thread::park_timeout(PAUSE);
+            }
+            ended => return ended.map(Some),
+        }
+    }
 }
 
 /// What it states for the program of its agent.
