@@ -87,15 +87,16 @@ mod tests {
             round: RoundNumber(1),
             work: None,
         };
-        for effect in [pin, Effect::Release] {
-            let task = TaskTracker::new().spawn(async { panic!("cannot be") });
-            match awaited(task, &effect).await {
-                Outcome::Pinned {
-                    result: Done::Err(failure),
-                } => assert_eq!(failure.code, Code::Internal),
-                Outcome::Released { left } => assert_eq!(left.len(), 1),
-                other => panic!("{other:?}"),
-            }
-        }
+        let cannot_be = || TaskTracker::new().spawn(async { panic!("cannot be") });
+        let pinned = awaited(cannot_be(), &pin).await;
+        assert!(
+            matches!(&pinned, Outcome::Pinned { result: Done::Err(failure) } if failure.code == Code::Internal),
+            "{pinned:?}"
+        );
+        let released = awaited(cannot_be(), &Effect::Release).await;
+        assert!(
+            matches!(&released, Outcome::Released { left } if left.len() == 1),
+            "{released:?}"
+        );
     }
 }
