@@ -1,5 +1,7 @@
 //! Agents of a profile: a known program, started for a role, and read by its adapter.
 
+mod used;
+
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -437,7 +439,7 @@ fn read(
         | Ended::Lost
         | Ended::Interrupted) => other,
     };
-    let spent = told_of_itself(secrets, spent(profile, &account, stands.belongs, continues));
+    let spent = used::told(profile, &account, stands.belongs, continues, secrets);
     let shows = secrets.taken_out_of_output(profile.stream, &mut done.stdout, &mut done.stderr);
     let unusable = shows.err().or(unusable);
     let report = match wanted {
@@ -479,38 +481,4 @@ fn stands_elsewhere(told: &str, directory: Option<&Path>) -> bool {
     };
     let real = |path: &Path| fs_err::canonicalize(path).ok();
     real(Path::new(told)) != real(directory)
-}
-
-/// The same without secrets: it is written down and promoted. A session whose name holds one is none that
-/// anybody could go on in.
-fn told_of_itself(secrets: &Secrets, spent: Spent) -> Spent {
-    let shown = |told: Option<String>| told.map(|told| secrets.taken_out_of_text(&told));
-    let is_shown = |told: &String| secrets.taken_out_of_text(told) == *told;
-    Spent {
-        model: shown(spent.model),
-        version: shown(spent.version),
-        session: spent.session.filter(is_shown),
-        ..spent
-    }
-}
-
-/// What the job used: in a continued session some programs count on.
-fn spent(
-    profile: &Profile,
-    account: &Account,
-    directory: Option<&Path>,
-    continues: Option<Continued<'_>>,
-) -> Spent {
-    let mut spent = account.spent();
-    spent.directory = directory.and_then(Path::to_str).map(str::to_owned);
-    match continues {
-        Some(Continued { id, before }) if spent.session.as_deref() == Some(id) => {
-            spent.since(before, &profile.session.counts_on)
-        }
-        // In another session than it was to go on in: whether it counts on from that one nobody knows.
-        Some(_) if spent.session.is_some() => {
-            spent.since(&Spent::default(), &profile.session.counts_on)
-        }
-        Some(_) | None => spent,
-    }
 }
