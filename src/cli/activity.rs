@@ -10,12 +10,10 @@ use crate::agent::environment::Variables;
 use crate::agent::job_folder::secrets_note;
 use crate::agent::redact::Secrets;
 use crate::checks::secret::SecretRules;
-use crate::domain::agent::AgentKind;
+use crate::domain::agent::{Agent, AgentKind};
 use crate::domain::effect::Effect;
-use crate::domain::id::JobId;
-use crate::domain::job::Job;
+use crate::domain::id::{JobId, LoopId};
 use crate::domain::profile::Stream;
-use crate::domain::run_spec::RunSpec;
 use crate::domain::summary::Summary;
 use crate::domain::time::Timestamp;
 use crate::report::live::Activity;
@@ -28,15 +26,15 @@ const END: u64 = 64 * 1024;
 #[derive(Debug)]
 pub(super) struct Activities {
     cache: PathBuf,
-    secrets: Secrets,
+    environment: Variables,
 }
 
 impl Activities {
     /// Where captured output lies, and whose keys must not be shown.
-    pub(super) fn new(cache: &Path, spec: &RunSpec, environment: &Variables) -> Self {
+    pub(super) fn new(cache: &Path, environment: &Variables) -> Self {
         Self {
             cache: cache.to_owned(),
-            secrets: Secrets::of(spec.agents(), environment),
+            environment: environment.clone(),
         }
     }
 
@@ -45,36 +43,44 @@ impl Activities {
         let Some(spec) = &summary.spec else {
             return BTreeMap::new();
         };
+        let agents = spec.agents().chain(summary.delegates.values());
+        let secrets = Secrets::of(agents, &self.environment);
         let jobs = summary.open.values().filter_map(|effect| match effect {
-            Effect::RunJob { job } => Some(job),
+            Effect::RunJob { job } => Some((job.id, job.id, spec.agent_of(job)?)),
+            // What it prints lies by its dispatch.
+            Effect::Delegate { dispatch } => {
+                let agent = summary.delegates.get(&dispatch.job)?;
+                Some((dispatch.job, dispatch.folder, agent))
+            }
             Effect::Pin { .. }
             | Effect::MakeEvidence { .. }
             | Effect::OpenTree { .. }
-            | Effect::Delegate { .. }
             | Effect::Measure { .. }
             | Effect::AwaitJobs { .. }
             | Effect::Timer { .. }
             | Effect::Promote { .. }
             | Effect::Release => None,
         });
-        jobs.filter_map(|job| Some((job.id, self.of(spec, job)?)))
-            .collect()
+        jobs.filter_map(|(job, folder, agent)| {
+            Some((job, self.of(spec.loop_id, folder, agent, &secrets)?))
+        })
+        .collect()
     }
 
-    fn of(&self, spec: &RunSpec, job: &Job) -> Option<Activity> {
-        let stream = match &spec.agent_of(job)?.kind {
+    fn of(&self, run: LoopId, folder: JobId, agent: &Agent, secrets: &Secrets) -> Option<Activity> {
+        let stream = match &agent.kind {
             AgentKind::Command(_) => Stream::Text,
             AgentKind::Profile(program) => program.profile.stream,
             // Their commands have folders of their own; a person prints nothing.
             AgentKind::Checks | AgentKind::Human => return None,
         };
-        let path = format!("jobs/{}/{}.capture", spec.loop_id, job.id);
+        let path = format!("jobs/{run}/{folder}.capture");
         let capture = Folder::open(&self.cache)
             .and_then(|cache| cache.descend(Path::new(&path)))
             .ok()?;
         // The shell that looks may lack keys that the job's engine had.
         let note = secrets_note(capture.path());
-        let may_say = note.is_some_and(|note| self.secrets.know(&note));
+        let may_say = note.is_some_and(|note| secrets.know(&note));
         let mut file = capture.open_file("stdout").ok()?;
         let seen = file.metadata().ok()?;
         let stderr = capture.open_file("stderr").ok();
@@ -97,7 +103,7 @@ impl Activities {
             from > 0,
             |text, lacks_its_beginning| {
                 if may_say {
-                    self.shown(text, lacks_its_beginning)
+                    shown(secrets, text, lacks_its_beginning)
                 } else if text.is_empty() {
                     String::new()
                 } else {
@@ -110,16 +116,15 @@ impl Activities {
             what,
         })
     }
+}
 
-    /// The text without keys: those that agents are given, and what looks like one.
-    fn shown(&self, text: &str, lacks_its_beginning: bool) -> String {
-        // It may go on: what a key begins with is no less a part of it.
-        let bytes = text.as_bytes().to_vec();
-        let secrets = &self.secrets;
-        let text = secrets.taken_out_of_part(bytes, lacks_its_beginning, true);
-        let text = String::from_utf8_lossy(&text);
-        SecretRules::embedded().map_or_else(|_| String::new(), |rules| rules.redact(&text))
-    }
+/// The text without keys: those that agents are given, and what looks like one.
+fn shown(secrets: &Secrets, text: &str, lacks_its_beginning: bool) -> String {
+    // It may go on: what a key begins with is no less a part of it.
+    let bytes = text.as_bytes().to_vec();
+    let text = secrets.taken_out_of_part(bytes, lacks_its_beginning, true);
+    let text = String::from_utf8_lossy(&text);
+    SecretRules::embedded().map_or_else(|_| String::new(), |rules| rules.redact(&text))
 }
 
 fn timestamp(at: SystemTime) -> Timestamp {

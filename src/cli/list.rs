@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::args::Format;
 use crate::cli::args::history::ListArgs;
@@ -42,7 +43,8 @@ pub fn run(args: &ListArgs, history: &History<'_>, out: &mut dyn Write) -> Resul
     let text = match history.format {
         Format::Human => human(&newest, &listed, history),
         Format::Json => {
-            ndjson::document(&newest.iter().map(|item| line(item)).collect::<Vec<_>>())?
+            let runs: Vec<Line<'_>> = newest.iter().map(|item| line(item)).collect();
+            ndjson::document(&json!({"version": VERSION, "runs": runs}))?
         }
         Format::Ndjson => {
             let lines = newest.iter().map(|item| ndjson::document(&line(item)));

@@ -46,8 +46,8 @@ pub(crate) fn to_the_end(
     } else {
         teller.follower.summary().spec.as_deref()
     };
-    if let Some(spec) = watched.filter(|spec| format == Format::Human && is_watchable(spec)) {
-        let activities = Activities::new(&rim.cache, spec, &rim.environment);
+    if watched.is_some_and(|spec| format == Format::Human && is_watchable(spec)) {
+        let activities = Activities::new(&rim.cache, &rim.environment);
         let environment = Environment::new(rim.environment.clone(), PathBuf::from("/"));
         teller.live = live::is_wanted(&environment).then(|| Live::start(activities));
         if let Some(live) = &teller.live {

@@ -7,10 +7,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::agent::Agent;
-use crate::domain::id::JobId;
+use crate::domain::id::{JobId, MessageId};
 use crate::domain::job::{Ended, SessionUse, Stored};
 use crate::domain::spent::Spent;
-use crate::domain::time::Timestamp;
+use crate::domain::time::{Stamp, Timestamp};
 
 /// How many jobs one tree of jobs may hold (row M-130, scenario T-114).
 pub const TREE_MAX: usize = 50;
@@ -85,6 +85,13 @@ pub struct Dispatch {
     /// Which session of its agent's program it goes on in.
     #[serde(default, skip_serializing_if = "SessionUse::is_new")]
     pub session: SessionUse,
+}
+
+/// The id of the job that a message asks for, or, where none does, the run's own start.
+#[must_use]
+pub fn job_of(stamp: &Stamp, message: Option<MessageId>) -> JobId {
+    let by = message.map_or_else(|| "the run".to_owned(), |message| message.to_string());
+    JobId::mint(stamp, &format!("job delegated by {by}"))
 }
 
 /// Which dispatch a message is about.

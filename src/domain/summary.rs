@@ -6,20 +6,22 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::agent::Agent;
+use crate::domain::delegation::{DispatchOutcome, JobRequest, job_of};
 use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome, Promotion};
 use crate::domain::end::End;
 use crate::domain::event::{Event, RoundResult, Settlement, StopCause};
 use crate::domain::evidence::Evidence;
 use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::finding::Finding;
-use crate::domain::id::{EffectId, FindingId, RoundNumber};
+use crate::domain::id::{EffectId, FindingId, JobId, MessageId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome, Reading, Role};
 use crate::domain::restoring::{LeftByWork, Restoring};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::severity::Severity;
 use crate::domain::slot::SlotName;
-use crate::domain::time::Timestamp;
+use crate::domain::time::{Stamp, Timestamp};
 use crate::domain::verdict::Verdict;
 use crate::domain::work::Work;
 
@@ -60,9 +62,10 @@ pub struct Summary {
     pub end: Option<End>,
     /// Effects without an outcome.
     pub open: BTreeMap<EffectId, Effect>,
-    /// What the delegated jobs that ended cost together, in millionths of a US dollar; `None` where none
-    /// told.
-    pub delegated_micro_usd: Option<u64>,
+    /// Who the delegated jobs were given to.
+    pub delegates: BTreeMap<JobId, Agent>,
+    /// The dispatches of delegated jobs that ended, each with its job where that is known.
+    pub delegated: Vec<(Option<JobId>, Box<DispatchOutcome>)>,
 }
 
 /// A round.
@@ -142,15 +145,17 @@ impl Summary {
     pub fn add(&mut self, at: Timestamp, event: &Event) {
         self.at = Some(at);
         match event {
-            Event::RunStarted { spec, .. } => {
-                self.spec = Some(spec.clone());
-                self.started_at = Some(at);
-            }
+            Event::RunStarted { spec, stamp, .. } => self.started(at, stamp, spec),
             Event::RunResumed { .. } => self.resumed(),
+            Event::JobRequested {
+                stamp,
+                message,
+                request,
+                ..
+            } => self.asked(stamp, *message, request),
             // That somebody asked shows in the end; a retry shows as one more job. Delegated
-            // jobs are told by the engine's state, but for what they cost.
-            Event::JobRequested { .. }
-            | Event::JobClosed { .. }
+            // jobs are told by the engine's state, but for who does them and what they cost.
+            Event::JobClosed { .. }
             | Event::JobSilent { .. }
             | Event::JobHeard { .. }
             | Event::CostUntold { .. }
@@ -165,18 +170,7 @@ impl Summary {
             Event::WorkOpened { work } => self.work = Some(work.clone()),
             Event::WorkClosed { reply, .. } => self.work_closed(reply.is_some()),
             Event::RoundOpened { round } => self.rounds.push(Round::new(*round)),
-            Event::EffectRequested { id, effect } => {
-                if let Effect::RunJob { job } = &**effect
-                    && let Some(jobs) = self.jobs_beside(job)
-                {
-                    jobs.push(JobRecord {
-                        job: job.clone(),
-                        requested_at: Some(at),
-                        outcome: None,
-                    });
-                }
-                self.open.insert(*id, (**effect).clone());
-            }
+            Event::EffectRequested { id, effect } => self.requested(at, *id, effect),
             Event::EffectDone {
                 effect, outcome, ..
             } => {
@@ -244,6 +238,35 @@ impl Summary {
         }
     }
 
+    fn started(&mut self, at: Timestamp, stamp: &Stamp, spec: &RunSpec) {
+        if let Some(submission) = &spec.single {
+            let agent = submission.agent.clone();
+            self.delegates.insert(job_of(stamp, None), agent);
+        }
+        self.spec = Some(Box::new(spec.clone()));
+        self.started_at = Some(at);
+    }
+
+    fn asked(&mut self, stamp: &Stamp, message: MessageId, request: &JobRequest) {
+        if let JobRequest::Submit { submission } = request {
+            let agent = submission.agent.clone();
+            self.delegates.insert(job_of(stamp, Some(message)), agent);
+        }
+    }
+
+    fn requested(&mut self, at: Timestamp, id: EffectId, effect: &Effect) {
+        if let Effect::RunJob { job } = effect
+            && let Some(jobs) = self.jobs_beside(job)
+        {
+            jobs.push(JobRecord {
+                job: job.clone(),
+                requested_at: Some(at),
+                outcome: None,
+            });
+        }
+        self.open.insert(id, effect.clone());
+    }
+
     fn done(&mut self, requested: Option<&Effect>, outcome: &Outcome) {
         match outcome {
             Outcome::Pinned {
@@ -273,8 +296,11 @@ impl Summary {
                 }
             }
             Outcome::Delegated { outcome } => {
-                let told = [self.delegated_micro_usd, outcome.spent.cost_micro_usd];
-                self.delegated_micro_usd = told.into_iter().flatten().reduce(u64::saturating_add);
+                let job = match requested {
+                    Some(Effect::Delegate { dispatch }) => Some(dispatch.job),
+                    Some(_) | None => None,
+                };
+                self.delegated.push((job, Box::new(outcome.clone())));
             }
             Outcome::Promoted {
                 result: Done::Ok(promotion),

@@ -33,7 +33,7 @@ pub fn fold(state: &mut State, event: &Event) {
             state.run = Some(run);
             state.phase = Phase::Between;
             if let Some(submission) = &spec.single {
-                delegation::submitted(state, stamp, "the run", submission);
+                delegation::submitted(state, stamp, None, submission);
             }
         }
         Event::JobRequested {

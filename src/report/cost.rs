@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::domain::agent::Agent;
+use crate::domain::delegation::DispatchOutcome;
 use crate::domain::id::{JobId, LoopId};
 use crate::domain::job::Ended;
 use crate::domain::price::{Cost, Price, cost_of};
@@ -132,6 +133,40 @@ fn usd(micro: u64) -> f64 {
     micro as f64 / 1e6
 }
 
+/// What a job cost that ended, as the run's own bound counts it.
+fn cost(prices: &[Price], agent: Option<&Agent>, ended: &Ended, spent: &Spent) -> Option<Cost> {
+    let is_free = !ended.was_asked() || agent.is_some_and(|agent| !agent.costs());
+    let free = is_free.then_some(Cost {
+        micro_usd: 0,
+        computed: false,
+    });
+    cost_of(prices, agent, spent).or(free)
+}
+
+/// What these jobs, and those that were delegated, cost so far.
+pub(super) fn so_far<'a>(
+    summary: &Summary,
+    jobs: impl Iterator<Item = &'a JobRecord>,
+    delegated: &[(Option<JobId>, Box<DispatchOutcome>)],
+) -> Sum {
+    let spec = summary.spec.as_ref();
+    let prices = spec.map_or(&[][..], |spec| &spec.limits.prices);
+    let mut sum = Sum::default();
+    for record in jobs {
+        if let Some(outcome) = &record.outcome {
+            let agent = spec.and_then(|spec| spec.agent_of(&record.job));
+            let cost = cost(prices, agent, &outcome.ended, &outcome.spent);
+            sum.add(&outcome.spent, cost);
+        }
+    }
+    for (job, outcome) in delegated {
+        let agent = job.and_then(|job| summary.delegates.get(&job));
+        let cost = cost(prices, agent, &outcome.ended, &outcome.spent);
+        sum.add(&outcome.spent, cost);
+    }
+    sum
+}
+
 impl CostReport {
     /// What the run used so far.
     #[must_use]
@@ -197,13 +232,7 @@ impl CostReport {
             ended,
             spent,
         } = ran;
-        // As the run's own bound counts it.
-        let is_free = !ended.was_asked() || agent.is_some_and(|agent| !agent.costs());
-        let free = is_free.then_some(Cost {
-            micro_usd: 0,
-            computed: false,
-        });
-        let cost = cost_of(prices, agent, spent).or(free);
+        let cost = cost(prices, agent, ended, spent);
         let name = agent.map(|agent| agent.name.clone());
         let name = name.or_else(|| slot.clone()).unwrap_or_default();
         self.total.add(spent, cost);

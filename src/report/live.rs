@@ -14,6 +14,7 @@ use crate::domain::id::JobId;
 use crate::domain::job::Role;
 use crate::domain::summary::{JobRecord, Round, Summary};
 use crate::domain::time::Timestamp;
+use crate::report::cost::{Sum, so_far};
 use crate::report::{text, time};
 
 /// The widest column of names.
@@ -85,10 +86,11 @@ fn header(summary: &Summary, now: Timestamp) -> String {
     if let Some(start) = summary.started_at {
         parts.push(time::span(start, now));
     }
-    let costs = [cost(summary.jobs()), summary.delegated_micro_usd];
-    parts.extend(dollars(
-        costs.into_iter().flatten().reduce(u64::saturating_add),
-    ));
+    parts.extend(dollars(&so_far(
+        summary,
+        summary.jobs(),
+        &summary.delegated,
+    )));
     parts.join(", ")
 }
 
@@ -147,7 +149,8 @@ fn slots(summary: &Summary, activities: &BTreeMap<JobId, Activity>, now: Timesta
             (None, Some(record)) => standing(record, activities, now),
             (None, None) => "waiting".to_owned(),
         };
-        let spent: Vec<String> = dollars(cost(jobs.iter())).into_iter().collect();
+        let spent = dollars(&so_far(summary, jobs.iter(), &[]));
+        let spent: Vec<String> = spent.into_iter().collect();
         Row {
             name: slot.name.to_string(),
             agent: if agent.name == slot.name.as_str() {
@@ -177,7 +180,8 @@ fn works(summary: &Summary, activities: &BTreeMap<JobId, Activity>, now: Timesta
             Effect::Delegate { dispatch } => {
                 let id = dispatch.job.to_string();
                 let name = format!("job {}", id.get(..8).unwrap_or(&id));
-                (name, None, None)
+                let agent = summary.delegates.get(&dispatch.job);
+                (name, agent.map(|agent| text::line(&agent.name)), None)
             }
             Effect::RunJob { .. }
             | Effect::Pin { .. }
@@ -189,10 +193,13 @@ fn works(summary: &Summary, activities: &BTreeMap<JobId, Activity>, now: Timesta
             | Effect::Promote { .. }
             | Effect::Release => continue,
         };
-        let state = record.map_or_else(
-            || "running".to_owned(),
-            |record| standing(record, activities, now),
-        );
+        let state = match (record, effect) {
+            (Some(record), _) => standing(record, activities, now),
+            (None, Effect::Delegate { dispatch }) => {
+                did("running", activities.get(&dispatch.job), now)
+            }
+            (None, _) => "running".to_owned(),
+        };
         rows.push(Row {
             name,
             agent: agent.unwrap_or_default(),
@@ -207,11 +214,15 @@ fn standing(record: &JobRecord, activities: &BTreeMap<JobId, Activity>, now: Tim
     if record.outcome.is_some() {
         return "handed over".to_owned();
     }
-    let mut state = match record.requested_at {
-        Some(since) => time::span(since, now),
-        None => "running".to_owned(),
-    };
-    if let Some(activity) = activities.get(&record.job.id) {
+    let since = record.requested_at.map(|since| time::span(since, now));
+    let activity = activities.get(&record.job.id);
+    did(since.as_deref().unwrap_or("running"), activity, now)
+}
+
+/// A state with what was done last.
+fn did(state: &str, activity: Option<&Activity>, now: Timestamp) -> String {
+    let mut state = state.to_owned();
+    if let Some(activity) = activity {
         state.push_str(", last ");
         state.push_str(&time::span(activity.at, now));
         state.push_str(" ago");
@@ -223,19 +234,22 @@ fn standing(record: &JobRecord, activities: &BTreeMap<JobId, Activity>, now: Tim
     state
 }
 
-/// What jobs cost together; `None` where none told.
-fn cost<'a>(jobs: impl Iterator<Item = &'a JobRecord>) -> Option<u64> {
-    let told = jobs.filter_map(|record| record.outcome.as_ref()?.spent.cost_micro_usd);
-    told.reduce(u64::saturating_add)
-}
-
-/// Dollars and cents, and finer where it is less than a cent.
-fn dollars(micro: Option<u64>) -> Option<String> {
-    let micro = micro?;
-    Some(if micro < 10_000 {
-        format!("${}.{:06}", micro / 1_000_000, micro % 1_000_000)
+/// What is known of a cost, in dollars and cents, and finer where it is less than a cent; none where nothing
+/// is, or nobody was paid.
+fn dollars(sum: &Sum) -> Option<String> {
+    let told = sum.told_usd;
+    if told <= 0.0 {
+        return None;
+    }
+    let at_least = if sum.cost_usd.is_none() {
+        "at least "
     } else {
-        format!("${}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000)
+        ""
+    };
+    Some(if told < 0.01 {
+        format!("{at_least}${told:.6}")
+    } else {
+        format!("{at_least}${told:.2}")
     })
 }
 

@@ -38,7 +38,7 @@ fn a_job_that_is_open_when_its_run_ends_is_over() {
     ran.ends(0).says("is closed, cancelled: run_ended");
     let list = bench.run(&["job", "list", "--format", "json"]);
     let list: serde_json::Value = serde_json::from_str(&list.ends(0).stdout).unwrap();
-    let view = &list[0];
+    let view = &list["jobs"][0];
     assert_eq!((&view["job"], &view["over"]), (&job.into(), &true.into()));
     assert_eq!(view["status"], "cancelled");
     let job = view["job"].as_str().unwrap();

@@ -7,7 +7,7 @@ use run_loop::domain::id::LoopId;
 use run_loop::domain::time::{Stamp, Timestamp};
 use run_loop::store::{RunLock, StateFolder};
 
-use crate::support::agents::{Point, ScriptedAgent, quote};
+use crate::support::agents::{Point, ScriptedAgent, quote, within};
 use crate::support::bench::{Bench, Ran};
 
 /// A bench whose one agent can be delegated to and reviews nothing.
@@ -62,6 +62,37 @@ fn a_job_is_a_run_of_its_own() {
     bench.run(&["status"]).ends(0).says("completed");
 }
 
+/// Issue 6.9: who follows a run of one job is told what that does.
+#[test]
+fn what_a_delegated_job_does_is_told() {
+    let bench = Bench::new();
+    let agents = bench.repo.beside("agents");
+    let (started, go) = (Point::new(&agents, "started"), Point::new(&agents, "go"));
+    let script = format!(
+        "cat > /dev/null; echo 'I look at it'; echo $$ > {}; read -r _ < {}; echo done",
+        started.path().display(),
+        go.path().display()
+    );
+    let helper = ScriptedAgent::with_script(script);
+    let bench = bench.spare("helper", &helper, "").ready();
+    let file = bench.repo.beside("prompt.md");
+    std::fs::write(&file, "Do it.\n").unwrap();
+    let file = file.to_str().unwrap();
+    let job = bench.spawn(&["job", "submit", "--agent", "helper", "--prompt-file", file]);
+    started.reached();
+    let mut log = bench.spawn(&["log", "-f"]);
+    let out = log.stdout.take().unwrap();
+    let told = within("the activity to be told", move || {
+        let mut lines = BufReader::new(out).lines();
+        lines.find_map(|line| line.ok().filter(|line| line.contains("I look at it")))
+    });
+    go.release();
+    Ran::of(&job.wait_with_output().unwrap()).ends(0);
+    log.wait().unwrap();
+    let told = told.unwrap();
+    assert!(told.contains("  job "), "{told}");
+}
+
 /// Issue 4.7: a limit is no error of the job; the run of it is parked, and `resume` asks again.
 #[test]
 fn a_job_that_meets_a_limit_is_parked() {
@@ -79,6 +110,10 @@ fn a_job_that_meets_a_limit_is_parked() {
     let next = ran.next();
     let next: Vec<&str> = next[1..].iter().map(String::as_str).collect();
     assert_eq!(next[0], "resume");
+    // Put aside in good order: nothing broke off.
+    let log = bench.run(&["log"]);
+    log.ends(0).says("is parked until");
+    assert!(!log.stdout.contains("interrupted"), "{}", log.stdout);
     let ran = bench.run(&next);
     ran.ends(0);
     assert_eq!(
@@ -96,7 +131,7 @@ fn a_parked_job_is_waited_for_and_cancelled_truly() {
     submit(&bench, "Do it.\n", &[]).ends(75);
     let listed = bench.run(&["job", "list", "--format", "json"]);
     let listed: serde_json::Value = serde_json::from_str(&listed.ends(0).stdout).unwrap();
-    let job = listed[0]["job"].as_str().unwrap().to_owned();
+    let job = listed["jobs"][0]["job"].as_str().unwrap().to_owned();
     let waited = bench.run(&["job", "wait", &job]);
     waited.ends(75).with("RL0720");
     assert_eq!(waited.next()[1], "resume");

@@ -59,16 +59,28 @@ fn json_is_one_document() {
     for args in [
         &["status", "--format", "json"][..],
         &["list", "--format", "json"],
+        &["log", "--format", "json"],
+        &["log", "-f", "--format", "json"],
+        &["job", "list", "--format", "json"],
+        &["agents", "--format", "json"],
+        &["cleanup", "--dry-run", "--format", "json"],
         &["show", "--format", "json"],
+        &["show", "--cost", "--format", "json"],
+        &["show", "--findings", "--format", "json"],
         &["config", "show", "--format", "json"],
         &["schema", "verdict"],
         &["schema", "config"],
     ] {
         let ran = bench.run(args);
         ran.ends(0);
-        let parsed = serde_json::from_str::<Value>(&ran.stdout);
-        assert!(parsed.is_ok(), "{args:?}: {}", ran.stdout);
+        let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+        if args[0] != "schema" {
+            assert_eq!(document["version"], 1, "{args:?}: {document}");
+        }
     }
+    let log = bench.run(&["log", "--format", "json"]);
+    let log: Value = serde_json::from_str(&log.stdout).unwrap();
+    assert_eq!(log["events"][0]["event"]["kind"], "run_started");
     for line in bench
         .run(&["log", "--format", "ndjson"])
         .ends(0)

@@ -95,7 +95,7 @@ fn a_slot_that_is_asked_shows_how_long_and_what_it_does() {
     );
 }
 
-/// What was delegated is paid for, too; what told nothing is left out.
+/// What was delegated is paid for, too; where one told nothing it is at least as much.
 #[test]
 fn the_cost_of_delegated_jobs_is_in_the_header() {
     let mut events = reviewed(1, Path::new("/src"));
@@ -122,7 +122,10 @@ fn the_cost_of_delegated_jobs_is_in_the_header() {
             outcome: Box::new(outcome),
         });
     }
-    let header = |events| rows(&summary(events), &BTreeMap::new(), stamp(2).at, 80)[0].clone();
-    assert_eq!(header(&events), "deciding, 1.0s, $0.75");
+    let header =
+        |events: &[Event]| rows(&summary(events), &BTreeMap::new(), stamp(2).at, 80)[0].clone();
+    assert_eq!(header(&events), "deciding, 1.0s, at least $0.75");
     assert_eq!(header(&events[..2]), "deciding, 1.0s");
+    events.remove(1);
+    assert_eq!(header(&events), "deciding, 1.0s, $0.75");
 }

@@ -1,5 +1,7 @@
 //! `run-loop job list`.
 
+use serde_json::json;
+
 use crate::cli::args::Format;
 use crate::cli::args::job::JobListArgs;
 use crate::cli::environment::Environment;
@@ -9,6 +11,7 @@ use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::id::JobId;
 use crate::domain::job_view::JobView;
+use crate::report::public::VERSION;
 use crate::report::{jobs, ndjson};
 use crate::runtime::clock;
 
@@ -42,7 +45,9 @@ pub(super) fn run(
     };
     match format {
         Format::Human => output::data(&jobs::list(&listed, clock::now())),
-        Format::Json => output::data(&ndjson::document(&listed)?),
+        Format::Json => output::data(&ndjson::document(
+            &json!({"version": VERSION, "jobs": listed}),
+        )?),
         Format::Ndjson => {
             for view in &listed {
                 output::data(&ndjson::document(view)?);

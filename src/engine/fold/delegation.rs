@@ -1,7 +1,7 @@
 //! What messages and outcomes change of delegated jobs.
 
 use crate::domain::delegation::{
-    Closed, Dispatch, DispatchOutcome, JobRequest, Signal, Submission,
+    Closed, Dispatch, DispatchOutcome, JobRequest, Signal, Submission, job_of,
 };
 use crate::domain::id::{JobId, MessageId};
 use crate::domain::limits::lifted_after;
@@ -15,10 +15,10 @@ use crate::engine::state::State;
 pub(super) fn submitted(
     state: &mut State,
     stamp: &Stamp,
-    salt: &str,
+    message: Option<MessageId>,
     submission: &Submission,
 ) -> JobId {
-    let id = JobId::mint(stamp, &format!("job delegated by {salt}"));
+    let id = job_of(stamp, message);
     let record = DelegationRecord::new(id, submission.clone(), stamp.at);
     state.delegations.insert(id, record);
     // What belongs to a job that was waited for long enough is not waited for anew.
@@ -40,9 +40,7 @@ pub(super) fn requested(
 ) {
     state.stamp = Some(*stamp);
     let about = match request {
-        JobRequest::Submit { submission } => {
-            submitted(state, stamp, &message.to_string(), submission)
-        }
+        JobRequest::Submit { submission } => submitted(state, stamp, Some(message), submission),
         JobRequest::Signal { of, signal, detail } => {
             signalled(state, of.job, *signal, detail);
             of.job
