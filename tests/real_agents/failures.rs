@@ -43,6 +43,7 @@ fn too_many_requests(program: Program) {
     let Some(trial) = Trial::new(program, Bench::new().ready(), &json!([reply])) else {
         return;
     };
+    trial.keeps_trying();
     let ran = trial.review(program, seconds(program));
     if program == Program::OpencodeAcp {
         // It hands on the provider's words alone, with no status: nobody can know that it was a limit.

@@ -293,15 +293,7 @@ impl Trial {
                  env_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\n"
             ),
         );
-        write(
-            ".gemini/settings.json",
-            json!({
-                "security": {"auth": {"selectedType": "gemini-api-key"}},
-                "privacy": {"usageStatisticsEnabled": false},
-                "general": {"enableAutoUpdate": false, "maxAttempts": 2},
-            })
-            .to_string(),
-        );
+        write(".gemini/settings.json", gemini_that_tries(2));
         write(
             ".config/opencode/opencode.json",
             json!({"provider": {"stub": {
@@ -311,6 +303,12 @@ impl Trial {
             }}})
             .to_string(),
         );
+    }
+
+    /// gemini tries for longer than its job has, as it does of itself: elsewhere it gives up soon.
+    pub(crate) fn keeps_trying(&self) {
+        let home = self.bench.repo.beside("home");
+        std::fs::write(home.join(".gemini/settings.json"), gemini_that_tries(10)).unwrap();
     }
 
     /// Lets a program review the change.
@@ -358,6 +356,16 @@ impl Trial {
         );
         ran
     }
+}
+
+/// The settings of a gemini that asks its provider as often.
+fn gemini_that_tries(attempts: u32) -> String {
+    json!({
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "privacy": {"usageStatisticsEnabled": false},
+        "general": {"enableAutoUpdate": false, "maxAttempts": attempts},
+    })
+    .to_string()
 }
 
 /// A test of each case with each program.
