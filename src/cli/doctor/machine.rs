@@ -185,6 +185,11 @@ pub(super) fn confinement(environment: &Environment, told: &mut Told) {
             ["uname", "-r"],
         ),
     });
+    if rustix::process::geteuid().is_root() {
+        let text = "this is root: a job that is not confined can read the keys of all agents in run-loop's \
+                    environment";
+        told.add(Finding::warning("keys", text, ["run-loop", "agents"]));
+    }
     told.add(match user_namespaces(environment) {
         Some(true) => Finding::ok(
             "user namespaces",
