@@ -32,6 +32,7 @@ pub mod policy;
 pub mod price;
 pub mod profile;
 pub mod restoring;
+pub mod ruled;
 pub mod run_spec;
 pub mod sealed;
 pub mod seen;

@@ -20,6 +20,7 @@ mod invariants;
 mod ledger;
 mod lower;
 mod on;
+mod progress;
 mod review;
 mod seen;
 mod session;
@@ -44,7 +45,9 @@ pub use state::{JobRecord, Parking, Phase, Review, Stage, State};
 pub use weigh::{Refusal, Weight, weigh};
 pub use work::{Asked, ClosedWork, WorkStage};
 
+use crate::domain::code::Code;
 use crate::domain::event::Event;
+use crate::domain::failure::Failure;
 
 /// Takes one input: the event that records it, and every event that follows from it.
 ///
@@ -58,7 +61,15 @@ pub fn step(state: &State, input: Input) -> Vec<Event> {
     let mut next = state.clone();
     fold(&mut next, &recorded);
     let mut events = vec![recorded];
-    while let Some(event) = advance(&next) {
+    while let Some(mut event) = advance(&next) {
+        if events.last() == Some(&event) {
+            // What was decided and is due again at once would be due for ever.
+            if matches!(next.phase, Phase::Closing { .. }) {
+                break;
+            }
+            let message = format!("the same was decided twice in a row: {event:?}");
+            event = advance::fail(Failure::new(Code::Internal, message));
+        }
         fold(&mut next, &event);
         events.push(event);
     }

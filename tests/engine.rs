@@ -18,6 +18,8 @@ mod clock;
 mod delegations;
 #[path = "engine/ends.rs"]
 mod ends;
+#[path = "engine/exact.rs"]
+mod exact;
 #[path = "engine/holds.rs"]
 mod holds;
 #[path = "engine/judged.rs"]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::digest::Digest;
+use crate::domain::job::Review;
 use crate::domain::profile::{Profile, WorksIn};
 
 /// An agent, resolved from the configuration and frozen at the start of a run.
@@ -217,4 +218,15 @@ pub enum Contract {
     Json,
     /// One line `VERDICT: PASS` or `VERDICT: NOT PASS` and the nonce; coverage is `none`.
     Line,
+}
+
+impl Contract {
+    /// Whether a review read and answered all that this form asks for.
+    #[must_use]
+    pub fn is_covered(self, review: &Review) -> bool {
+        match self {
+            Self::Json => review.is_whole(),
+            Self::Line => true,
+        }
+    }
 }

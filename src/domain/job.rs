@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::confinement::Confinement;
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
+use crate::domain::finding::Finding;
 use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::isolation::EvidenceKind;
 pub use crate::domain::job::reading::{
@@ -42,6 +43,20 @@ pub enum Role {
 }
 
 impl Role {
+    /// Whether such a job rules on findings.
+    #[must_use]
+    pub fn rules(self) -> bool {
+        match self {
+            Self::Readjudicate | Self::Arbitrate => true,
+            Self::Plan
+            | Self::Challenge
+            | Self::Refine
+            | Self::Implement
+            | Self::Review
+            | Self::Correct
+            | Self::Comply => false,
+        }
+    }
     /// The value of `RUN_LOOP_JOB_ROLE`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -134,6 +149,12 @@ impl SessionUse {
 }
 
 impl Job {
+    /// Whether a review's word on a finding counts: it is of its own slot, or of an earlier round, since
+    /// reviewers of one round are blind to each other (scenario C16).
+    #[must_use]
+    pub fn may_speak_of(&self, finding: &Finding) -> bool {
+        finding.slot == self.slot || finding.round < self.round
+    }
     /// What messages about this job must carry. It tells nothing of the nonce.
     #[must_use]
     pub fn token(&self) -> String {
@@ -246,6 +267,38 @@ pub enum Ended {
 }
 
 impl Ended {
+    /// How the job ended, in words that follow its name.
+    #[must_use]
+    pub fn how(&self) -> String {
+        match self {
+            Self::Exited { code } => format!("exited with {code}"),
+            Self::Failed {
+                code,
+                trouble,
+                message,
+            } => match trouble.named() {
+                Some(trouble) => format!("failed, {trouble} (exit code {code}): {message}"),
+                None => format!("exited with {code}: {message}"),
+            },
+            Self::Signalled { signal } => format!("was ended by signal {signal}"),
+            Self::TimedOut => "was stopped at the end of its budget".to_owned(),
+            Self::Stopped => "was ended by its guard, which somebody told to".to_owned(),
+            Self::NotStarted { failure } => format!("could not be started: {}", failure.message),
+            Self::Lost => "ended unseen".to_owned(),
+            Self::Interrupted => "was interrupted".to_owned(),
+        }
+    }
+    /// Whether the job failed on the way: it was asked, said nothing that counts, and the same may go well
+    /// another time. A spent budget is no such failure, and nor is what is still wrong at the next attempt.
+    #[must_use]
+    pub fn failed_on_the_way(&self) -> bool {
+        match self {
+            Self::Exited { code } => *code != 0,
+            Self::Failed { trouble, .. } => trouble.may_pass() && !trouble.is_limit(),
+            Self::Signalled { .. } | Self::NotStarted { .. } | Self::Stopped | Self::Lost => true,
+            Self::TimedOut | Self::Interrupted => false,
+        }
+    }
     /// Whether a report of such a job may count: the agent ended by itself, with 0.
     #[must_use]
     pub fn is_success(&self) -> bool {

@@ -13,10 +13,11 @@ use crate::domain::end::End;
 use crate::domain::event::{Event, RoundResult, Settlement, StopCause};
 use crate::domain::evidence::Evidence;
 use crate::domain::failure::{Failure, NextCommand};
-use crate::domain::finding::Finding;
+use crate::domain::finding::{Disposition, Finding};
 use crate::domain::id::{EffectId, FindingId, JobId, MessageId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome, Reading, Role};
+use crate::domain::path::RepoPath;
 use crate::domain::restoring::{LeftByWork, Restoring};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::severity::Severity;
@@ -46,6 +47,13 @@ pub struct Summary {
     pub warnings: Vec<(Work, &'static str)>,
     /// Every finding.
     pub findings: Vec<Finding>,
+    /// What reviews of the round under way settled, and how it stood before: void with the round.
+    settled: Vec<(FindingId, Disposition)>,
+    /// Whether the newest measurement of the round under way found that something was touched that no job may
+    /// touch, or there is none.
+    touched: bool,
+    /// Paths whose content moved during the step of work that was measured last.
+    pub moved_by_work: Vec<RepoPath>,
     /// What was published.
     pub promotion: Option<Promotion>,
     /// What could not be given back at the end.
@@ -169,7 +177,10 @@ impl Summary {
             Event::WaitEnded { effect, .. } => drop(self.open.remove(effect)),
             Event::WorkOpened { work } => self.work = Some(work.clone()),
             Event::WorkClosed { reply, .. } => self.work_closed(reply.is_some()),
-            Event::RoundOpened { round } => self.rounds.push(Round::new(*round)),
+            Event::RoundOpened { round } => {
+                self.touched = true;
+                self.rounds.push(Round::new(*round));
+            }
             Event::EffectRequested { id, effect } => self.requested(at, *id, effect),
             Event::EffectDone {
                 effect, outcome, ..
@@ -181,11 +192,10 @@ impl Summary {
             Event::FindingDisposed {
                 finding,
                 disposition,
+                job,
                 ..
             } => {
-                if let Some(known) = self.findings.iter_mut().find(|known| known.id == *finding) {
-                    known.disposition = *disposition;
-                }
+                self.disposed(*finding, *disposition, *job);
             }
             Event::SlotSettled {
                 round,
@@ -201,6 +211,7 @@ impl Summary {
                     round.result = Some(result.clone());
                     round.closed_at = Some(at);
                 }
+                self.round_closed(result);
             }
             Event::RunClosing { end } => {
                 self.closing = Some(end.clone());
@@ -218,6 +229,33 @@ impl Summary {
         let work = self.work.as_ref();
         let warned = work.and_then(|work| Some((work.clone(), work.warning(answered)?)));
         self.warnings.extend(warned);
+    }
+
+    fn disposed(&mut self, finding: FindingId, disposition: Disposition, job: JobId) {
+        let mut reviews = self.rounds.iter().flat_map(|round| &round.jobs);
+        let of_review = reviews.any(|record| record.job.id == job);
+        let Some(known) = self.findings.iter_mut().find(|known| known.id == finding) else {
+            return;
+        };
+        if of_review && !disposition.holds() {
+            self.settled.push((finding, known.disposition));
+        }
+        known.disposition = disposition;
+    }
+
+    /// As the engine does: what passed in a void round is void, and so is what it settled.
+    fn round_closed(&mut self, result: &RoundResult) {
+        let settled = std::mem::take(&mut self.settled);
+        if !(result.is_void() || (result.is_refused() && self.touched)) {
+            return;
+        }
+        for (finding, before) in settled.into_iter().rev() {
+            let mut findings = self.findings.iter_mut();
+            let known = findings.find(|it| it.id == finding && !it.disposition.holds());
+            if let Some(known) = known {
+                known.disposition = before;
+            }
+        }
     }
 
     fn stop_requested(&mut self, cause: StopCause) {
@@ -330,15 +368,20 @@ impl Summary {
 
     /// What the step of work under way left. A measurement that is made again counts alone.
     fn measured(&mut self, requested: Option<&Effect>, measured: &Remeasured) {
-        let (Some(spec), Some(work)) = (&self.spec, &self.work) else {
-            return;
-        };
         let Some(Effect::Measure {
             round,
-            point: MeasurePoint::AfterWork,
-            ..
+            point,
+            pinned,
         }) = requested
         else {
+            return;
+        };
+        if *point != MeasurePoint::AfterWork {
+            self.touched = !measured.drift_from(pinned).trips.is_empty();
+            return;
+        }
+        self.moved_by_work.clone_from(&measured.moved_paths);
+        let (Some(spec), Some(work)) = (&self.spec, &self.work) else {
             return;
         };
         let of_step = |left: &LeftByWork| {

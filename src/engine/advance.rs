@@ -17,6 +17,8 @@ mod slot;
 mod verdict;
 mod work;
 
+pub(super) use close::fail;
+
 use crate::domain::effect::Effect;
 use crate::domain::event::Event;
 use crate::domain::id::EffectId;

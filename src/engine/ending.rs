@@ -86,6 +86,7 @@ fn closed_by_outcome(dispatch: &Dispatch, outcome: &DispatchOutcome) -> Option<C
             reason: detail(&format!("{MISFIT}: {reason}")),
         });
     }
+    // Not in the words for people (`Ended::how`): programs read the first of them as a kind.
     match &outcome.ended {
         Ended::Exited { code: 0 } => match (&outcome.report, &outcome.unusable) {
             (Some(_), None) => Some(Closed::Completed {

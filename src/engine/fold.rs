@@ -3,6 +3,7 @@
 mod budget;
 mod delegation;
 mod effect;
+mod progress;
 mod round;
 mod watch;
 mod work;
@@ -92,6 +93,7 @@ pub fn fold(state: &mut State, event: &Event) {
             effect::effect_done(state, *effect, outcome);
         }
         Event::RoundOpened { round } => {
+            progress::turned(state);
             state.phase = Phase::Round {
                 number: *round,
                 stage: Box::new(Stage::Opened),
@@ -100,7 +102,7 @@ pub fn fold(state: &mut State, event: &Event) {
         Event::EffectRequested { id, effect } => effect::effect_requested(state, *id, effect),
         Event::ReviewOpened { .. } => round::review_opened(state),
         Event::WorkOpened { work } => {
-            let stage = Box::new(WorkStage::Opened);
+            let stage = Box::new(WorkStage::Opened { again: None });
             state.phase = Phase::Work {
                 work: work.clone(),
                 stage,

@@ -1,12 +1,13 @@
 //! What was claimed and what became of it: which claims still have their force.
 
+use crate::domain::agent::Contract;
 use crate::domain::event::Settlement;
 use crate::domain::finding::{Disposition, Finding};
 use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::identity::Pin;
-use crate::domain::job::{Job, Role};
-use crate::domain::lowered::Lowered;
+use crate::domain::job::{Job, Reading, Role};
 use crate::domain::oid::Oid;
+use crate::domain::ruled::{self, Asked, Ledger};
 use crate::domain::slot::SlotName;
 use crate::engine::claims::claims_besides;
 use crate::engine::state::{ClosedRound, State};
@@ -49,82 +50,47 @@ impl State {
             .filter(|finding| finding.blocking || finding.lowered.is_some())
             .peekable();
         let rests = raised.peek().is_some() || self.rests_on_earlier(job);
-        let settled = |finding: &Finding| {
-            finding.lowered.is_some() || self.ruled_on(finding) == Some(content)
-        };
-        let still_open = self.jobs.get(&job).is_some_and(|record| {
-            let outcome = record.outcome.as_ref();
-            outcome.is_some_and(|it| self.keeps_open(&record.job, &it.reading, content))
-        });
-        rests && raised.all(settled) && !still_open
+        let settled =
+            |finding: &Finding| finding.lowered.is_some() || self.is_ruled_on(finding, content);
+        rests && raised.all(settled) && self.kept_by(job, content).is_empty()
     }
-    /// Whether a job claims nothing itself, and calls an earlier finding open that nobody had ruled on.
-    fn rests_on_earlier(&self, job: JobId) -> bool {
-        let outcome = self.jobs.get(&job).and_then(|it| it.outcome.as_ref());
-        let (Some(outcome), Some(run)) = (outcome, &self.run) else {
-            return false;
-        };
-        let besides = claims_besides(&outcome.reading, run.review.fail_on);
-        !besides && self.ruled_since(job).next().is_some()
-    }
-    /// The earlier findings that a job called open and that were taken back or overruled since. What was
-    /// settled before is not opened by a word.
-    pub(super) fn ruled_since(&self, job: JobId) -> impl Iterator<Item = &Finding> {
-        let record = self.jobs.get(&job);
-        let outcome = record.and_then(|record| record.outcome.as_ref());
-        let open = outcome.map_or_else(Vec::new, |outcome| outcome.reading.still_open());
-        let content = self.contents.get(&job);
-        self.findings.iter().filter(move |finding| {
-            let spoken = record.is_some_and(|record| may_speak_of(&record.job, finding));
-            spoken
-                && finding.blocking
-                && open.contains(&finding.id)
-                && content.is_some_and(|content| {
-                    let blob = outcome.and_then(|it| it.reading.blob_of(finding.id));
-                    self.is_ruled_here(finding, content, blob)
-                })
-                && self.last_disposed(finding) > Some(job)
+    /// The earlier blocking findings that a job calls open, and that no ruling settled on this content.
+    pub(super) fn kept_by(&self, job: JobId, content: &Oid) -> Vec<&Finding> {
+        let reported = self.reported(job);
+        reported.map_or_else(Vec::new, |(asked, reading)| {
+            self.kept_open(asked, reading, content)
         })
     }
-    /// Whether a report called a finding of another slot open that was ruled on since: the ruling answers
-    /// that slot, and whoever spoke besides is asked again.
-    pub(super) fn spoke_for_others(&self, job: JobId) -> bool {
-        let slot = self.jobs.get(&job).map(|record| &record.job.slot);
-        self.ruled_since(job)
-            .any(|finding| Some(&finding.slot) != slot)
+    /// A job with what its report says, once it ended.
+    fn reported(&self, job: JobId) -> Option<(&Job, &Reading)> {
+        let record = self.jobs.get(&job)?;
+        Some((&record.job, &record.outcome.as_ref()?.reading))
     }
-    /// The content that a finding's force was taken on, where a ruling took it.
-    fn ruled_on(&self, finding: &Finding) -> Option<&Oid> {
-        let ruled = Self::ruled(finding)?;
-        let words = self.notes.get(&finding.id)?;
-        let word = words.last().filter(|word| word.disposition == ruled)?;
-        self.contents.get(&word.job)
+    /// Every review that ended, with what its report says.
+    fn reviews(&self) -> impl Iterator<Item = (&Job, &Reading)> {
+        let records = self.jobs.values();
+        let reviews = records.filter(|record| record.job.role == Role::Review);
+        reviews.filter_map(|record| Some((&record.job, &record.outcome.as_ref()?.reading)))
     }
-    /// Whether the ruling on a finding holds for what is said on a content, where this lies at its place:
-    /// it was made there; or the bytes are those that the finding was raised on, and the ruling was made on
-    /// that content, or dismissed the same before. A ruling on what the creator had mended says nothing of
-    /// what it was.
-    pub(super) fn is_ruled_here(
-        &self,
-        finding: &Finding,
-        content: &Oid,
-        blob: Option<&Oid>,
-    ) -> bool {
-        let Some(on) = self.ruled_on(finding) else {
+    /// Whether a job claims nothing itself, and calls earlier findings open that a ruling answers.
+    fn rests_on_earlier(&self, job: JobId) -> bool {
+        let (Some((_, reading)), Some(run)) = (self.reported(job), &self.run) else {
             return false;
         };
-        let dismissed = Some(Lowered::Dismissed {
-            finding: finding.id,
-        });
-        let same_bytes = blob.is_some() && blob == finding.claim.blob.as_ref();
-        let of_it = || Some(on) == self.contents.get(&finding.job);
-        // By this ruling: one that lapsed is not brought back by what it dismissed.
-        let by_it = |it: &Finding| self.contents.get(&it.job) == Some(on);
-        let again = || {
-            let mut all = self.findings.iter();
-            all.any(|it| it.lowered == dismissed && by_it(it))
-        };
-        on == content || (same_bytes && (of_it() || again()))
+        !claims_besides(reading, run.review.fail_on) && !self.answered_of(job).is_empty()
+    }
+    /// The earlier findings that a job called open and that a ruling answers.
+    pub(super) fn answered_of(&self, job: JobId) -> Vec<&Finding> {
+        let reported = self.reported(job);
+        reported.map_or_else(Vec::new, |(asked, reading)| {
+            self.answered(asked, reading, self.contents.get(&job))
+        })
+    }
+    /// Whether a ruling answers what a job's report spoke of, and not the report itself.
+    pub(super) fn spoke_besides(&self, job: JobId) -> bool {
+        self.reported(job).is_some_and(|(asked, reading)| {
+            self.speaks_besides(asked, reading, self.contents.get(&job))
+        })
     }
     /// The job whose word on a finding is the last. That need not be the newest job: a slot that passes by
     /// what became of its findings passes by an earlier report.
@@ -194,45 +160,24 @@ impl State {
     /// PASS of a later round answered.
     #[must_use]
     pub fn refuses(&self, slot: &SlotName) -> bool {
-        let unnamed = |job: &JobId| {
-            let raised = self.findings.iter().filter(|it| it.job == *job);
-            let mut raised = raised.filter(|it| it.blocking || it.lowered.is_some());
-            let reading = self.jobs.get(job).and_then(|it| it.outcome.as_ref());
-            let open = reading.map_or_else(Vec::new, |it| it.reading.still_open());
-            let mut kept = self.findings.iter();
-            let kept = kept.any(|it| it.blocking && open.contains(&it.id));
-            raised.next().is_none() && !kept
-        };
-        let settlements = |passed: bool| {
-            let rounds = self.rounds.iter().filter(move |round| {
-                let counts = !passed || !round.is_void();
-                counts && round.result.is_refused()
-            });
-            rounds.filter_map(move |round| {
-                let settlement = round.slots.get(slot)?.settlement()?;
-                Some((round.number, settlement))
-            })
-        };
-        let refused = settlements(false).filter_map(|(_, settlement)| match settlement {
-            Settlement::NotPassed { job } => Some(*job),
-            Settlement::Passed { .. } | Settlement::NoVerdict { .. } => None,
+        let Some(run) = &self.run else { return false };
+        let own = self.reviews().filter(|(job, _)| job.slot == *slot);
+        let refused = own.filter(|(job, reading)| {
+            let contract = run
+                .agent_of(job)
+                .map_or(Contract::Json, |agent| agent.contract);
+            self.refuses_unnamed(reading, contract, run.review.fail_on)
         });
-        let claimed = self.bars.iter().filter(|bar| bar.slot == *slot);
-        let jobs = refused.chain(claimed.map(|bar| bar.job)).filter(unnamed);
-        let last = jobs.filter_map(|job| Some(self.jobs.get(&job)?.job.round));
-        let passed = settlements(true)
-            .filter(|(_, settlement)| matches!(settlement, Settlement::Passed { .. }));
-        last.max() > passed.map(|(round, _)| round).max()
+        let rounds = self.rounds.iter().filter(|round| !round.is_void());
+        let passed = rounds.filter_map(|round| match round.slots.get(slot)?.settlement()? {
+            Settlement::Passed { job, .. } => Some(self.jobs.get(job)?.job.round),
+            Settlement::NotPassed { .. } | Settlement::NoVerdict { .. } => None,
+        });
+        refused.map(|(job, _)| job.round).max() > passed.max()
     }
     /// The newest round in which a reviewer said that a finding is there, in whatever report.
     pub(super) fn last_found(&self, finding: &Finding) -> RoundNumber {
-        let found = self.jobs.values().filter(|record| {
-            let (job, outcome) = (&record.job, record.outcome.as_ref());
-            let says = outcome.is_some_and(|it| it.reading.still_open().contains(&finding.id));
-            job.role == Role::Review && may_speak_of(job, finding) && says
-        });
-        let said = found.map(|record| record.job.round).max();
-        said.map_or(finding.round, |said| said.max(finding.round))
+        ruled::last_found(finding, self.reviews())
     }
     /// Findings of a slot that were raised on another content and that its reviewer did not say to be
     /// mended: it answers them when it passes the content as it is now.
@@ -254,30 +199,49 @@ impl State {
     /// and nobody had touched what agents must not touch: what it says stands.
     #[must_use]
     pub fn same_as_last(&self, pin: &Pin) -> Option<&ClosedRound> {
-        self.rounds.last().filter(|round| {
-            round.result.is_refused()
-                && round.untouched
-                && round.plan == self.plan
-                && round.pin.as_ref().is_some_and(|last| same(last, pin))
-        })
+        self.rounds
+            .last()
+            .filter(|round| round.is_on(pin) && round.untouched && round.plan == self.plan)
     }
     /// An earlier round that did not pass on this very identity.
     #[must_use]
     pub fn refused_before(&self, pin: &Pin) -> Option<&ClosedRound> {
-        self.rounds.iter().find(|round| {
-            round.result.is_refused() && round.pin.as_ref().is_some_and(|other| same(other, pin))
-        })
+        let mut rounds = self.rounds.iter();
+        rounds.find(|round| round.is_on(pin))
     }
 }
 
-/// Whether a review's word on a finding counts: it is of its own slot, or of an earlier round,
-/// since reviewers of one round are blind to each other (scenario C16).
-pub(super) fn may_speak_of(job: &Job, finding: &Finding) -> bool {
-    finding.slot == job.slot || finding.round < job.round
+impl Ledger for State {
+    fn ledger(&self) -> &[Finding] {
+        &self.findings
+    }
+    /// By the last word on it, which this engine took into the ledger.
+    fn ruling(&self, finding: &Finding) -> Option<Asked<'_>> {
+        let ruled = Self::ruled(finding)?;
+        let words = self.notes.get(&finding.id)?;
+        let word = words.last().filter(|word| word.disposition == ruled)?;
+        self.asked(word.job)
+    }
+    fn raising(&self, finding: &Finding) -> Option<Asked<'_>> {
+        self.asked(finding.job)
+    }
 }
 
-/// Whether two pins are of one identity.
-fn same(one: &Pin, other: &Pin) -> bool {
-    one.identity.base == other.identity.base
-        && one.identity.content_tree == other.identity.content_tree
+impl State {
+    fn asked(&self, job: JobId) -> Option<Asked<'_>> {
+        self.jobs.get(&job)?;
+        let content = self.contents.get(&job);
+        Some(Asked { job, content })
+    }
+}
+
+impl ClosedRound {
+    /// Whether it ended with a verdict against this very identity.
+    pub(super) fn is_on(&self, pin: &Pin) -> bool {
+        let same = |other: &Pin| {
+            other.identity.base == pin.identity.base
+                && other.identity.content_tree == pin.identity.content_tree
+        };
+        self.result.is_refused() && self.pin.as_ref().is_some_and(same)
+    }
 }

@@ -9,9 +9,9 @@ use crate::domain::job::{Job, Reading, Review as Said, Role};
 use crate::domain::lines::Place;
 use crate::domain::lowered::{Earlier, Known, Lowered, REPORTS, is_completed, is_taken_back};
 use crate::domain::oid::Oid;
+use crate::domain::ruled::Ledger as _;
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{PassedBy, Verdict};
-use crate::engine::ledger::may_speak_of;
 use crate::engine::state::{Review, State};
 
 impl State {
@@ -77,17 +77,6 @@ impl State {
         // The first of them is what all are called by.
         Some(earlier.again.unwrap_or(earlier.id))
     }
-    /// Whether a review of this content, valid or not, says of an earlier blocking finding that it still
-    /// holds, of whatever slot, which no ruling settled here.
-    pub(super) fn keeps_open(&self, job: &Job, reading: &Reading, content: &Oid) -> bool {
-        let open = reading.still_open();
-        self.findings.iter().any(|finding| {
-            finding.blocking
-                && may_speak_of(job, finding)
-                && open.contains(&finding.id)
-                && !self.is_ruled_here(finding, content, reading.blob_of(finding.id))
-        })
-    }
     /// Whether a PASS on one's own work takes back what one had found on the very same content: by
     /// that alone a review of one's own work passes where it did not before (row M-012).
     pub(super) fn takes_back(&self, pin: &Pin, finding: &Finding, said: &Said) -> bool {
@@ -104,7 +93,7 @@ impl State {
     /// the weakest ground names the whole.
     pub(super) fn ground(&self, job: JobId) -> PassedBy {
         let own = self.findings.iter().filter(|finding| finding.job == job);
-        let all = own.chain(self.ruled_since(job));
+        let all = own.chain(self.answered_of(job));
         let ruled = all.filter_map(|finding| match finding.lowered {
             Some(Lowered::Dismissed { finding }) => {
                 let mut findings = self.findings.iter();
@@ -120,6 +109,19 @@ impl State {
                 PassedBy::Withdrawal
             }
         })
+    }
+    /// Whether what a job's agent finds anew may come late.
+    #[must_use]
+    pub fn may_be_late(&self, job: &Job) -> bool {
+        let slots = self.run.iter().flat_map(|run| &run.panel);
+        let mut slots = slots.filter(|slot| slot.name == job.slot);
+        let is_lowered = slots.any(|slot| slot.is_reader() && slot.name != SlotName::self_review());
+        is_lowered
+            && self.review().is_some_and(|review| {
+                self.completed(&job.slot, job.rank, job.round, &review.pin)
+                    .len()
+                    >= REPORTS
+            })
     }
     /// The trees of the completed reports that an agent of a slot gave in rounds before this one by the plan
     /// of now and against the base of now, oldest first: against another one it saw another change.

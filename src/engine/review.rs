@@ -97,6 +97,11 @@ impl SlotReview {
             | SlotProgress::Answered { .. } => None,
         }
     }
+    /// Whether it passed.
+    #[must_use]
+    pub fn has_passed(&self) -> bool {
+        matches!(self.settlement(), Some(Settlement::Passed { .. }))
+    }
     /// Whether one of the places for parallel jobs is taken by it.
     #[must_use]
     pub fn is_busy(&self) -> bool {

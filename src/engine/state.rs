@@ -148,6 +148,10 @@ pub struct ClosedRound {
     pub plan: Option<JobId>,
     /// Its result.
     pub result: RoundResult,
+    /// How the blocking findings stood when it closed.
+    pub stood: BTreeMap<FindingId, Disposition>,
+    /// How they stood after the turn of work that followed it, once the next round opened.
+    pub left: Option<BTreeMap<FindingId, Disposition>>,
     /// Whether its last measurement found that nobody touched what agents must not touch. Where
     /// somebody did, its approvals are void whatever else it says.
     pub untouched: bool,

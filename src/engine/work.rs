@@ -20,10 +20,17 @@ use crate::engine::state::{JobRecord, Phase, State};
 /// runs, the source is measured.
 #[derive(Debug, Clone)]
 pub enum WorkStage {
-    /// Nothing was asked for yet.
-    Opened,
+    /// Nothing was asked for yet, or a job that only reads is to be asked again after the run lay aside: it
+    /// has written nothing, and reads the source as it is now.
+    Opened {
+        /// Why it is asked again, and on what it was before.
+        again: Option<Asked>,
+    },
     /// The pin was requested.
-    Pinning,
+    Pinning {
+        /// As before.
+        again: Option<Asked>,
+    },
     /// The source could not be pinned.
     Unpinned {
         /// Why.
@@ -90,10 +97,45 @@ pub struct Asked {
     pub reason: AttemptReason,
     /// Which attempt of the step, from 1.
     pub attempt: u32,
+    /// Whether a job that only reads was asked before the run lay aside: it reads the source as it is by then.
+    pub outdated: bool,
+    /// Whether it was asked to mend the form of its answer: once is enough.
+    pub re_asked: bool,
+    /// Whether it had its fresh attempt after a failure on the way.
+    pub refreshed: bool,
     /// How often a limit of its provider ended it.
     pub limited: u32,
     /// When such a limit is lifted.
     pub limited_until: Option<Timestamp>,
+}
+
+impl Asked {
+    /// Where its next attempt stands.
+    pub(in crate::engine) fn next(self) -> WorkStage {
+        if self.outdated {
+            WorkStage::Opened {
+                again: Some(Self {
+                    outdated: false,
+                    ..self
+                }),
+            }
+        } else {
+            WorkStage::Ready { asked: self }
+        }
+    }
+    /// The first attempt of a step, on this.
+    pub(in crate::engine) fn first(pin: Box<Pin>) -> Self {
+        Self {
+            pin,
+            reason: AttemptReason::First,
+            attempt: 1,
+            outdated: false,
+            re_asked: false,
+            refreshed: false,
+            limited: 0,
+            limited_until: None,
+        }
+    }
 }
 
 /// A step of work that is over.
@@ -124,7 +166,9 @@ impl State {
             | WorkStage::Answered { asked, .. }
             | WorkStage::Measuring { asked, .. }
             | WorkStage::Measured { asked, .. } => Some((work, &asked.pin)),
-            WorkStage::Opened | WorkStage::Pinning | WorkStage::Unpinned { .. } => None,
+            WorkStage::Opened { .. } | WorkStage::Pinning { .. } | WorkStage::Unpinned { .. } => {
+                None
+            }
         }
     }
     /// The run's newest job, of whatever role: the next one's id sorts behind it.

@@ -276,7 +276,7 @@ fn settled(
             Some(Settled::TakenBack) | None => {}
         }
     }
-    for (finding, ruling) in ledger::ruled_since(round, passed.ended) {
+    for (finding, ruling) in ledger::answered(round, passed.ended) {
         rulings.push(settled_by(finding, ruling));
     }
     (rulings, advisory)

@@ -15,6 +15,7 @@ use crate::domain::identity::{Remeasured, Trip};
 use crate::domain::job::Reading;
 use crate::domain::layout;
 use crate::domain::path::RepoPath;
+use crate::domain::ruled::Ledger as _;
 use crate::domain::run_spec::PlanSource;
 use crate::domain::severity::Severity;
 use crate::domain::slot::Slot;
@@ -148,7 +149,7 @@ fn shown(round: &ApprovedRound) -> Result<(), Failure> {
 fn unbarred(round: &ApprovedRound) -> Result<(), Failure> {
     let open = round.findings.iter().find(|finding| {
         let content = &round.pinned.identity.content_tree;
-        let settled = ledger::is_ruled_on(round, finding, content);
+        let settled = round.is_ruled_on(finding, content);
         finding.blocking && !settled && !ledger::is_taken_back(round, finding)
     });
     if let Some(finding) = open {
@@ -199,18 +200,10 @@ fn unbarred(round: &ApprovedRound) -> Result<(), Failure> {
 /// An earlier finding, of whatever slot, of which the job's report, valid or not, says that it still
 /// holds, and whose force nothing took here.
 fn kept_open<'a>(round: &'a ApprovedRound, ended: &EndedJob) -> Option<&'a Finding> {
-    let open = ended.outcome.reading.still_open();
-    round.ledger.iter().find(|finding| {
-        ledger::may_speak_of(&ended.job, finding)
-            && open.contains(&finding.id)
-            && !ledger::is_ruled_here(
-                round,
-                finding,
-                &round.pinned.identity.content_tree,
-                ended.outcome.reading.blob_of(finding.id),
-            )
-            && !ledger::is_taken_back_after(round, finding, ended.job.id)
-    })
+    let (job, reading) = (&ended.job, &ended.outcome.reading);
+    let kept = round.kept_open(job, reading, &round.pinned.identity.content_tree);
+    let mut kept = kept.into_iter();
+    kept.find(|finding| !ledger::is_taken_back_after(round, finding, job.id))
 }
 
 /// Whether anything decoded from the job's report, valid or not, claims NOT PASS and stands.
@@ -225,7 +218,7 @@ fn claims_not_pass(round: &ApprovedRound, ended: &EndedJob, bar: Severity) -> bo
             stands(&review.findings)
                 || (review.verdict == Verdict::NotPass
                     && review.findings.is_empty()
-                    && !ledger::is_settled_since(round, ended))
+                    && !ledger::is_answered(round, ended))
         }
         // A NOT PASS that names nothing that blocks leaves nothing that could be ruled on.
         Reading::Invalid {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::domain::digest::Digest;
 use crate::domain::event::Settlement;
 use crate::domain::evidence::Evidence;
-use crate::domain::finding::Finding;
-use crate::domain::id::{JobId, RoundNumber};
+use crate::domain::finding::{Finding, Word};
+use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome};
 use crate::domain::lines::Since;
@@ -45,8 +45,12 @@ pub struct ApprovedRound {
     pub reviews: Vec<EndedJob>,
     /// What was measured when each round of the run opened, this one and earlier ones.
     pub rounds: Vec<(RoundNumber, Pin)>,
-    /// The rounds that were void, since the content moved, or what no job may touch.
-    pub void: BTreeSet<RoundNumber>,
+    /// The reviews by which slots passed in earlier rounds, but for void ones.
+    pub passed: BTreeSet<JobId>,
+    /// What was said of each finding, in order.
+    pub words: BTreeMap<FindingId, Vec<Word>>,
+    /// Jobs in which the creator answered findings, in their order.
+    pub answers: Vec<EndedJob>,
     /// The job that wrote the plan that each round went by, where a planner wrote it.
     pub plans: BTreeMap<RoundNumber, JobId>,
     /// Jobs of the run that ruled on findings (re-adjudication, arbitration), in their order.

@@ -422,11 +422,8 @@ mod tests {
     #[test]
     fn the_time_of_a_run_that_goes_on_runs_on() {
         let at = Timestamp::from_millis;
-        let summary = Summary {
-            started_at: Some(at(1_000)),
-            at: Some(at(1_100)),
-            ..Summary::default()
-        };
+        let mut summary = Summary::default();
+        (summary.started_at, summary.at) = (Some(at(1_000)), Some(at(1_100)));
         let stamp = Stamp {
             at: at(0),
             seed: [0; 32],

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
+use crate::domain::event::Settlement;
 use crate::domain::failure::Failure;
-use crate::domain::id::RoundNumber;
+use crate::domain::id::{JobId, RoundNumber};
 use crate::domain::job::Role;
 use crate::domain::lines::Since;
 use crate::engine::{JobRecord, Phase, Review, Stage, State};
@@ -93,7 +94,9 @@ pub fn approved(
         ledger: state.findings.clone(),
         reviews: ended(state, of_roles(state, &[Role::Review])).ok_or_else(lacking)?,
         rounds: earlier.chain([(round, pin.clone())]).collect(),
-        void: void(state),
+        passed: passed(state),
+        words: state.notes.clone(),
+        answers: ended(state, of_roles(state, &ANSWERING)).ok_or_else(lacking)?,
         plans: plans.chain(state.plan.map(|plan| (round, plan))).collect(),
         rulings: ended(state, of_roles(state, &RULING)).ok_or_else(lacking)?,
         plan,
@@ -103,11 +106,18 @@ pub fn approved(
 /// Who rules on findings.
 const RULING: [Role; 2] = [Role::Readjudicate, Role::Arbitrate];
 
-/// The rounds whose approvals count for nothing.
-fn void(state: &State) -> BTreeSet<RoundNumber> {
-    let rounds = state.rounds.iter();
-    let rounds = rounds.filter(|closed| closed.is_void());
-    rounds.map(|closed| closed.number).collect()
+/// Who answers findings.
+const ANSWERING: [Role; 2] = [Role::Correct, Role::Comply];
+
+/// The reviews by which slots passed in earlier rounds whose approvals count.
+fn passed(state: &State) -> BTreeSet<JobId> {
+    let rounds = state.rounds.iter().filter(|closed| !closed.is_void());
+    let slots = rounds.flat_map(|closed| closed.slots.values());
+    let passed = slots.filter_map(|place| match place.settlement()? {
+        Settlement::Passed { job, .. } => Some(*job),
+        Settlement::NotPassed { .. } | Settlement::NoVerdict { .. } => None,
+    });
+    passed.collect()
 }
 
 /// The run's jobs of these roles, in the order of their dispatch.

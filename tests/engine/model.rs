@@ -11,7 +11,7 @@ mod turn;
 use run_loop::domain::effect::MeasurePoint;
 use run_loop::domain::job::Role;
 
-use crate::world::{Planned, World};
+use crate::world::{Planned, World, is_same_line};
 use ledger::{Claim, Finding, How, Refused, Report, Slot};
 use turn::After;
 
@@ -31,6 +31,10 @@ struct Model<'a> {
     settled: Vec<(usize, How)>,
     /// How each finding stood when the round under way began.
     before: Vec<How>,
+    /// What reviewers were shown last.
+    shown: Option<u8>,
+    /// How the run fails where nothing comes of a turn in which a job that rules broke off.
+    broke_off: Option<u8>,
 }
 
 /// The exit code of an undisturbed run in this world.
@@ -46,6 +50,8 @@ pub fn exit(world: &World) -> u8 {
         plans: 0,
         settled: Vec::new(),
         before: Vec::new(),
+        shown: None,
+        broke_off: None,
     };
     model.run().unwrap_or_else(|exit| exit)
 }
@@ -77,6 +83,10 @@ impl Model<'_> {
                     return Ok(1);
                 }
                 self.turn(crew, round)?;
+                let standing = self.standing();
+                if let Some(Some(last)) = self.rounds.last_mut() {
+                    last.left = Some(standing);
+                }
             }
         }
         Ok(4)
@@ -94,15 +104,13 @@ impl Model<'_> {
         if reviewed == 0 {
             return Err(if round == 1 { 3 } else { 4 });
         }
-        let mut refused = self.rounds.iter().flatten();
-        let before = refused.any(|refused| refused.content == reviewed);
-        let works = world.crew.is_some() && !world.reviews_own_work();
-        if works && before && self.barred(reviewed) {
+        if self.leads_nowhere(reviewed) {
             return Err(7);
         }
         if world.evidence_fails_in == Some(round) {
             return Err(5);
         }
+        self.shows(reviewed);
         let carried: Vec<Option<Slot>> = (0..world.slots.len())
             .map(|slot| self.carried(slot, reviewed))
             .collect();
@@ -144,6 +152,8 @@ impl Model<'_> {
                         content: reviewed,
                         slots,
                         plans: self.plans,
+                        stood: self.standing(),
+                        left: None,
                         untouched: sealed == After::Still,
                     }));
                     return Ok(None);
@@ -162,6 +172,26 @@ impl Model<'_> {
             After::Unknown | After::Touched | After::Tripped => Err(5),
             After::Still => Ok(Some(if world.promotion_fails { 6 } else { 0 })),
         }
+    }
+
+    /// Whether another round on a content can only say what was said.
+    fn leads_nowhere(&self, reviewed: u8) -> bool {
+        let mut refused = self.rounds.iter().flatten();
+        let before = refused.any(|refused| refused.content == reviewed);
+        let works = self.world.crew.is_some() && !self.world.reviews_own_work();
+        let again = matches!(self.rounds.last(), Some(Some(last)) if last.content == reviewed);
+        let says_the_same = !again || self.stands_as_before();
+        works && before && self.barred(reviewed) && says_the_same
+    }
+
+    /// Reviewers are shown a content: lines are followed to it, or lost.
+    fn shows(&mut self, reviewed: u8) {
+        if !is_same_line(self.shown.unwrap_or(reviewed), reviewed) {
+            for finding in &mut self.findings {
+                finding.placed = false;
+            }
+        }
+        self.shown = Some(reviewed);
     }
 
     /// Who passes the content as it is has answered what it raised on other content.

@@ -174,10 +174,13 @@ impl Asked {
             let bound = 3 + world.slots[slot].fallbacks;
             return (*attempts > bound).then_some("a slot is asked beyond its attempts");
         }
+        let rules = matches!(job.role, Role::Readjudicate | Role::Arbitrate);
         let step = (job.role, job.slot, job.rank, job.round);
         let jobs = self.jobs.entry(step).or_default();
         *jobs += 1;
-        (*jobs > 2).then_some("a step is asked for its form more than once")
+        // Who rules has a fresh attempt besides.
+        let bound = 2 + usize::from(rules);
+        (*jobs > bound).then_some("a step is asked for its form more than once")
     }
 }
 

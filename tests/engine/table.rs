@@ -36,8 +36,8 @@ fn place(state: &State) -> (&'static str, &'static str) {
 
 fn work(stage: &WorkStage) -> &'static str {
     match stage {
-        WorkStage::Opened => "opened",
-        WorkStage::Pinning => "pinning",
+        WorkStage::Opened { .. } => "opened",
+        WorkStage::Pinning { .. } => "pinning",
         WorkStage::Unpinned { .. } => "unpinned",
         WorkStage::Ready { .. } => "ready",
         WorkStage::Opening { .. } => "opening a tree",
@@ -81,11 +81,18 @@ fn name(event: &Event) -> String {
 type Table =
     BTreeMap<((&'static str, &'static str), String), BTreeSet<(&'static str, &'static str)>>;
 
-fn observed() -> Table {
+/// What was seen, and how much of that only in the second draw.
+fn observed() -> (Table, usize) {
     let mut table = Table::new();
     drive(0..RUNS, &mut table);
+    let first = transitions(&table);
     drive(RUNS..RUNS + MORE, &mut table);
-    table
+    let new = transitions(&table) - first;
+    (table, new)
+}
+
+fn transitions(table: &Table) -> usize {
+    table.values().map(BTreeSet::len).sum()
 }
 
 fn drive(runs: std::ops::Range<usize>, table: &mut Table) {
@@ -141,7 +148,7 @@ fn shown((phase, stage): (&str, &str)) -> String {
     }
 }
 
-fn rendered(table: &Table) -> String {
+fn rendered(table: &Table, new: usize) -> String {
     let mut phases: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     for ((from, event), targets) in table {
         for to in targets.iter().filter(|to| to.0 != from.0) {
@@ -149,7 +156,13 @@ fn rendered(table: &Table) -> String {
             phases.entry((from.0, to.0)).or_default().insert(event);
         }
     }
-    let mut page = String::from("```mermaid\nstateDiagram-v2\n    [*] --> Unstarted\n");
+    let mut page = format!(
+        "Seen in {} runs: {} transitions. The last {MORE} runs, of another draw, showed {new} of them that the \
+         others had not: what is so rare may be missing still.\n\n",
+        RUNS + MORE,
+        transitions(table),
+    );
+    page.push_str("```mermaid\nstateDiagram-v2\n    [*] --> Unstarted\n");
     for ((from, to), events) in phases {
         let events: Vec<&str> = events.into_iter().collect();
         writeln!(page, "    {from} --> {to}: {}", events.join(", ")).unwrap();
@@ -172,7 +185,10 @@ fn rendered(table: &Table) -> String {
 fn the_page_of_the_state_machine_is_what_the_code_does() {
     let page = std::fs::read_to_string(PAGE).unwrap();
     let (head, old) = page.split_once(BEGIN).unwrap();
-    let new = rendered(&observed());
+    let (table, unseen) = observed();
+    // More of the same draws show next to nothing more.
+    assert!(unseen * 100 <= transitions(&table), "{unseen}");
+    let new = rendered(&table, unseen);
     if std::env::var_os("RUN_LOOP_BLESS").is_some() {
         std::fs::write(PAGE, format!("{head}{BEGIN}{new}")).unwrap();
         return;

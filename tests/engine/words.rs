@@ -7,10 +7,31 @@ use run_loop::domain::event::Event;
 use run_loop::domain::finding::Word;
 use run_loop::domain::id::{FindingId, JobId};
 use run_loop::domain::job::Role;
+use run_loop::domain::summary::Summary;
+use run_loop::domain::time::Timestamp;
+use run_loop::engine::{State, fold};
 
 use crate::clock::jobs;
 use crate::orders::{Driver, picks};
 use crate::world::worlds;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// What people are told became of a finding is what the engine goes by, after every event.
+    #[test]
+    fn people_are_told_what_the_engine_goes_by(world in worlds(), seed in any::<u64>()) {
+        let mut driver = Driver::new(&world);
+        driver.start();
+        driver.run(picks(seed));
+        let (mut state, mut summary) = (State::default(), Summary::default());
+        for event in &driver.journal {
+            fold(&mut state, event);
+            summary.add(Timestamp::from_millis(0), event);
+            prop_assert_eq!(&summary.findings, &state.findings);
+        }
+    }
+}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]

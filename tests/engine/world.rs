@@ -38,8 +38,8 @@ use run_loop::domain::time::{Stamp, Timestamp};
 
 pub use draw::{any_worlds, late, little, worlds};
 pub use helpers::{Delegating, Fate, Helper, Then};
-pub use review::answered;
-use review::{Said, ended_with, outcome};
+use review::{Said, outcome};
+pub use review::{answered, claim, ended_with, reviewed};
 pub use script::{Answer, Arbiter, Crew, Deed, Motion, Planned, SlotScript};
 pub use source::is_same_line;
 use source::{evidence, measure, pin};

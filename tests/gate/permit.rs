@@ -4,10 +4,14 @@ use run_loop::domain::code::Code;
 use run_loop::domain::digest::Digest;
 use run_loop::domain::event::Settlement;
 use run_loop::domain::evidence::UnreviewedKind;
-use run_loop::domain::finding::{Claim, Disposition, Finding};
+use run_loop::domain::failure::Failure;
+use run_loop::domain::finding::{Claim, Disposition, Finding, Word};
 use run_loop::domain::id::{FindingId, JobId, LoopId, RoundNumber};
 use run_loop::domain::isolation::{EvidenceKind, Isolation};
-use run_loop::domain::job::{Ended, JobOutcome, Prior, Reading, Review};
+use run_loop::domain::job::{
+    Answer, AnswerAction, Ended, JobOutcome, Prior, Reading, Reply, Review, Role,
+};
+use run_loop::domain::oid::Oid;
 use run_loop::domain::path::RepoPath;
 use run_loop::domain::policy::AllowUnreviewed;
 use run_loop::domain::run_spec::Quorum;
@@ -66,7 +70,7 @@ fn a_round_that_passed_gets_its_permit() {
 #[test]
 fn t_010_m_083_what_moved_between_verdict_and_promotion_is_not_promoted() {
     let other = Digest::of(b"other");
-    let tree = run_loop::domain::oid::Oid::parse(&"0".repeat(40)).unwrap();
+    let tree = Oid::parse(&"0".repeat(40)).unwrap();
     for (change, code) in [
         (
             Box::new(|round: &mut ApprovedRound| {
@@ -239,15 +243,18 @@ fn a_quorum_forgives_whoever_had_nothing_left_to_say() {
         }
         for (number, verdict) in [(2, Verdict::Pass), (3, says)] {
             let mut said = said.clone();
+            said.job.id = JobId::mint(&world.stamp(), &number.to_string());
             said.job.round = RoundNumber(number);
             // On the content now a NOT PASS bars, whatever became of what it found.
             said.content = Some(oid('7'));
             if let Reading::Review(review) = &mut said.outcome.reading {
                 review.verdict = verdict;
             }
+            if !void.contains(&number) {
+                round.passed.insert(said.job.id);
+            }
             round.reviews.push(said);
         }
-        round.void = void.iter().copied().map(RoundNumber).collect();
         let lock = world.lock(round.spec.loop_id);
         Permit::grant(round, lock.proof()).map(drop)
     };
@@ -295,6 +302,139 @@ fn what_a_report_keeps_open_bars_the_identity() {
         round.slots[0].jobs.insert(0, invalid);
     });
     assert_eq!(invalid, Code::FindingsStand);
+}
+
+/// The same claim in an earlier round on this content, whatever base the round had: nothing can have mended it.
+#[test]
+fn what_was_refused_on_this_content_in_another_round_bars_it() {
+    let claimed = |content: Option<Oid>| {
+        let world = World::new();
+        let mut round = world.round();
+        let mut invalid = round.slots[0].jobs[0].clone();
+        invalid.job.id = JobId::mint(&world.stamp(), "earlier");
+        invalid.content = content;
+        invalid.outcome.reading = Reading::Invalid {
+            problems: vec!["no receipt".to_owned()],
+            claimed: Some(Verdict::NotPass),
+            claims: Vec::new(),
+            open: Vec::new(),
+        };
+        round.reviews.push(invalid);
+        let mut earlier = round.pinned.clone();
+        earlier.identity.base = Oid::parse(&"0".repeat(40)).unwrap();
+        round.rounds.push((RoundNumber(1), earlier));
+        round.rounds.push((RoundNumber(2), round.pinned.clone()));
+        round.round = RoundNumber(2);
+        for slot in &mut round.slots {
+            slot.jobs[0].job.round = RoundNumber(2);
+        }
+        let lock = world.lock(round.spec.loop_id);
+        Permit::grant(round, lock.proof()).map(drop)
+    };
+    let here = World::new().round().pinned.identity.content_tree;
+    // What it was asked on is not always known.
+    for content in [Some(here), None] {
+        let refused = claimed(content).unwrap_err();
+        assert_eq!(
+            refused.code,
+            Code::NotPassUnexplained,
+            "{}",
+            refused.message
+        );
+    }
+    claimed(Some(Oid::parse(&"0".repeat(40)).unwrap())).unwrap();
+}
+
+/// What the last word on a finding was of which a fallback's PASS says nothing.
+fn passed_over(change: impl FnOnce(&mut ApprovedRound)) -> Result<(), Failure> {
+    let world = World::new();
+    let mut round = world.round();
+    mended(&mut round);
+    // Its own agent found it in round 1, and the fallback passes the slot in round 2.
+    let fallback = reader("other").agent;
+    round.spec.panel[0].fallback.push(fallback);
+    let mut found = round.slots[0].jobs[0].clone();
+    found.job.id = round.ledger[0].job;
+    found.content = Some(Oid::parse(&"0".repeat(40)).unwrap());
+    found.outcome.reading = Reading::Review(Review {
+        verdict: Verdict::NotPass,
+        findings: vec![claim(Severity::High)],
+        ..review(&mut round).clone()
+    });
+    round.reviews.push(found);
+    let mut fixed = round.slots[0].jobs[0].clone();
+    fixed.job.id = JobId::mint(&world.stamp(), "answers");
+    fixed.job.role = Role::Correct;
+    fixed.job.round = RoundNumber(2);
+    fixed.outcome.reading = Reading::Reply {
+        reply: Reply::Answers {
+            answers: vec![Answer {
+                finding: FindingId(1),
+                action: AnswerAction::Fixed,
+                note: String::new(),
+            }],
+        },
+    };
+    let word = Word {
+        job: fixed.job.id,
+        role: Role::Correct,
+        disposition: Disposition::Fixed,
+        note: String::new(),
+    };
+    round.words.insert(FindingId(1), vec![word]);
+    round.answers.push(fixed);
+    round.round = RoundNumber(2);
+    for slot in &mut round.slots {
+        slot.jobs[0].job.round = RoundNumber(2);
+    }
+    round.slots[0].jobs[0].job.rank = 1;
+    let said = round.slots[0].jobs[0].clone();
+    round.reviews.push(said);
+    change(&mut round);
+    let lock = world.lock(round.spec.loop_id);
+    Permit::grant(round, lock.proof()).map(drop)
+}
+
+/// One agent's silence closes no dispute of another one of its slot: somebody has to have said before that it
+/// is mended, the creator at least, and in a report.
+#[test]
+fn a_fallbacks_silence_closes_nothing_that_nobody_called_mended() {
+    passed_over(|_| ()).unwrap();
+    // Its own agent's silence is its word.
+    passed_over(|round| {
+        round.slots[0].jobs[0].job.rank = 0;
+        round.words.clear();
+    })
+    .unwrap();
+    passed_over(|round| {
+        round.words.clear();
+        review(round).prior.push(Prior {
+            finding: FindingId(1),
+            disposition: Disposition::Fixed,
+            note: String::new(),
+            blob: None,
+        });
+    })
+    .unwrap();
+    let word = |round: &mut ApprovedRound, disposition| {
+        let mut last = round.words[&FindingId(1)][0].clone();
+        last.disposition = disposition;
+        round.words.get_mut(&FindingId(1)).unwrap().push(last);
+    };
+    let changes: [&dyn Fn(&mut ApprovedRound); 6] = [
+        &|round| round.words.clear(),
+        &|round| round.answers.clear(),
+        &|round| round.answers[0].outcome.ended = Ended::TimedOut,
+        &|round| word(round, Disposition::Refuted),
+        &|round| word(round, Disposition::Sustained),
+        // It is said afterwards.
+        &|round| round.answers[0].job.round = RoundNumber(3),
+    ];
+    for (nth, change) in changes.iter().enumerate() {
+        let refused = passed_over(change).unwrap_err();
+        assert_eq!(refused.code, Code::Internal, "change {nth}");
+        assert!(refused.message.contains("F-1"), "{}", refused.message);
+    }
 }
 
 /// An acceptance item that nothing is said of is not known to hold.

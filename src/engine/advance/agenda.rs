@@ -7,6 +7,7 @@ use crate::domain::agent::Agent;
 use crate::domain::code::Code;
 use crate::domain::event::{Event, RoundResult};
 use crate::domain::failure::Failure;
+use crate::domain::finding::{Disposition, Finding};
 use crate::domain::id::RoundNumber;
 use crate::domain::job::{Reply, Role};
 use crate::domain::run_spec::{PlanSource, RunSpec};
@@ -14,7 +15,7 @@ use crate::domain::slot::{Slot, SlotName};
 use crate::domain::work::Work;
 use crate::engine::advance::close::{after_round, fail, not_passed, of_all_rounds};
 use crate::engine::advance::work::beside;
-use crate::engine::advance::{delegation, moved, round};
+use crate::engine::advance::{delegation, moved, round, work};
 use crate::engine::state::{ClosedRound, State};
 use crate::engine::work::ClosedWork;
 
@@ -96,12 +97,10 @@ fn turn(state: &State, run: &RunSpec, last: &ClosedRound) -> Event {
         let failure = not_passed(state, run, last);
         return over(of_all_rounds(state, run, failure));
     }
-    // A creator that reviews its own work does not correct it on its own word (row M-012).
-    if run
-        .panel
-        .iter()
-        .any(|slot| slot.name == SlotName::self_review())
-    {
+    // A creator that reviews its own work does not correct it on its own word (row M-012); what `checks`
+    // found beside its PASS is nobody's opinion.
+    let own_word = last.slots.get(&SlotName::self_review());
+    if own_word.is_some_and(|own| !own.has_passed()) {
         return Event::RoundOpened {
             round: following(last),
         };
@@ -133,18 +132,34 @@ fn turn(state: &State, run: &RunSpec, last: &ClosedRound) -> Event {
     if !done(Role::Comply) && !none(Role::Comply) {
         return open(Role::Comply, SlotName::creator(), after);
     }
-    if since.is_empty() {
-        // Nothing was said that anybody could answer.
-        return over(not_passed(state, run, last));
-    }
     let changed = since.iter().any(|closed| closed.changed);
     let barred = last
         .pin
         .as_ref()
         .is_none_or(|pin| state.is_barred(pin, None).is_some());
-    if !changed && barred {
-        // On the same content with the same claims, another round can only say the same.
-        return fail(no_progress(run, last));
+    let unsettled = last.pin.as_ref().map_or_else(Vec::new, |pin| {
+        state.unsettled_on(&pin.identity.content_tree)
+    });
+    if since.is_empty() && barred && unsettled.is_empty() {
+        // Nothing was said that anybody could answer.
+        return over(not_passed(state, run, last));
+    }
+    let comes_to_nothing = if barred {
+        state.stands_as_before()
+    } else {
+        // Who spoke in spite of a ruling is asked again, once.
+        since.is_empty() && state.turned_before()
+    };
+    if !changed && comes_to_nothing {
+        // Another round and another turn can only say the same.
+        let failure = no_progress(run, last, &unsettled);
+        let mut broken = since.iter().copied();
+        return fail(
+            match broken.find_map(|it| work::gave_no_ruling(state, it)) {
+                Some(broken) => beside(broken, failure),
+                None => failure,
+            },
+        );
     }
     Event::RoundOpened {
         round: following(last),
@@ -216,12 +231,32 @@ fn nobody_rules(state: &State, run: &RunSpec) -> Failure {
     Failure::new(Code::ArbiterMissing, message).next(show(run))
 }
 
-fn no_progress(run: &RunSpec, last: &ClosedRound) -> Failure {
-    let message = format!(
+fn no_progress(run: &RunSpec, last: &ClosedRound, unsettled: &[&Finding]) -> Failure {
+    let mut message = format!(
         "round {} did not pass, the content now was reviewed already, and its NOT PASS is not resolved",
         last.number
     );
+    let why: Vec<String> = unsettled
+        .iter()
+        .map(|finding| format!("{} {}", finding.id, left_so(finding.disposition)))
+        .collect();
+    if !why.is_empty() {
+        message = format!("{message}: {}", why.join("; "));
+    }
     Failure::new(Code::NoProgress, message).next(show(run))
+}
+
+/// Why a finding stands on the content that it was raised on.
+fn left_so(disposition: Disposition) -> &'static str {
+    match disposition {
+        Disposition::Open => "was not answered",
+        Disposition::Fixed => "is called fixed, and nothing changed",
+        Disposition::Deferred => "is left for later, and blocks",
+        Disposition::Refuted => "was refuted, and its reviewer did not rule on it",
+        Disposition::Upheld => "was upheld, and nobody ruled on it after that",
+        Disposition::Sustained => "was sustained, and is not mended",
+        Disposition::Withdrawn | Disposition::Overruled => "was ruled on for other content",
+    }
 }
 
 fn show(run: &RunSpec) -> [String; 3] {

@@ -4,9 +4,9 @@ use crate::domain::event::Event;
 use crate::domain::finding::{Claim, Disposition, Finding};
 use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::job::{JobOutcome, Reading};
+use crate::domain::ruled::Ledger as _;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::Slot;
-use crate::engine::ledger::may_speak_of;
 use crate::engine::state::{Review, State};
 
 /// What a report says of an earlier finding, and is not in the ledger yet: one that was called fixed or
@@ -32,7 +32,7 @@ pub(super) fn said_of_earlier(
         prior.find(|prior| prior.finding == id)
     };
     state.findings.iter().find_map(|finding| {
-        let spoken = may_speak_of(asked, finding) && finding.job != job;
+        let spoken = asked.may_speak_of(finding) && finding.job != job;
         if !spoken || state.has_word(job, finding.id) {
             return None;
         }

@@ -42,8 +42,8 @@ pub(super) fn next(state: &State) -> Option<Event> {
         WorkStage::Answered { asked, .. } => left(asked),
         // An earlier attempt was asked, and a later one waits to be.
         WorkStage::Ready { asked } if asked.attempt > 1 => left(asked),
-        WorkStage::Opened
-        | WorkStage::Pinning
+        WorkStage::Opened { .. }
+        | WorkStage::Pinning { .. }
         | WorkStage::Unpinned { .. }
         | WorkStage::Ready { .. }
         | WorkStage::Opening { .. }

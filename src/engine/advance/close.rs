@@ -15,7 +15,7 @@ use crate::engine::advance::{request, work};
 use crate::engine::state::{ClosedRound, Parking, Phase, State};
 
 /// The event that starts winding up with this failure.
-pub(super) fn fail(failure: Failure) -> Event {
+pub(in crate::engine) fn fail(failure: Failure) -> Event {
     Event::RunClosing {
         end: End::Failed { failure },
     }
@@ -92,6 +92,16 @@ pub(super) fn not_passed(state: &State, run: &RunSpec, round: &ClosedRound) -> F
         "show".to_owned(),
         run.loop_id.to_string(),
     ];
+    let content = round.pin.as_ref().map(|pin| &pin.identity.content_tree);
+    let unsettled = content.map_or_else(Vec::new, |content| state.unsettled_on(content));
+    if titles.is_empty() && !unsettled.is_empty() {
+        let called: Vec<String> = unsettled.iter().map(|it| it.id.to_string()).collect();
+        let message = format!(
+            "nothing changed since {} was found, whatever was said of it",
+            called.join(", ")
+        );
+        return Failure::new(Code::FindingsStand, message).next(show);
+    }
     if titles.is_empty() {
         let slots: Vec<&str> = round
             .slots
@@ -149,6 +159,12 @@ pub(super) fn refused_again(
         .any(|slot| slot.name == SlotName::self_review());
     let before = state.refused_before(pin)?;
     state.is_barred(pin, None)?;
+    // On the very content of the last round something may have been said since, which is no progress once it
+    // was said before.
+    let last = state.rounds.last().filter(|last| last.is_on(pin));
+    if last.is_some() && !state.stands_as_before() {
+        return None;
+    }
     let message = format!(
         "round {number} would review the content of round {} again, whose findings stand",
         before.number

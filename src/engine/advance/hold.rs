@@ -58,8 +58,8 @@ fn rests_on_the_source(state: &State, due: &Event) -> bool {
         Phase::Work { work, stage } => match &**stage {
             // What a job delegated that broke off ends with it.
             WorkStage::Answered { job, .. } => work.role.writes() && !state.ends_its_tree(*job),
-            WorkStage::Opened
-            | WorkStage::Pinning
+            WorkStage::Opened { .. }
+            | WorkStage::Pinning { .. }
             | WorkStage::Unpinned { .. }
             | WorkStage::Ready { .. }
             | WorkStage::Opening { .. }

@@ -7,6 +7,7 @@ use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::isolation::{EvidenceKind, Isolation};
 use crate::domain::job::{AttemptReason, Ended, Job, JobOutcome, Reading, Role, SessionUse};
 use crate::domain::lowered::says_mended;
+use crate::domain::ruled::Ledger as _;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{PassedBy, Verdict};
@@ -75,7 +76,7 @@ fn resolved(
     if !covered
         || !state.is_resolved(*job)
         || state.is_barred(&review.pin, Some(&slot.name)).is_some()
-        || state.spoke_for_others(*job)
+        || state.spoke_besides(*job)
         || leaves_standing(state, review, slot, outcome)
     {
         return None;
@@ -259,7 +260,8 @@ fn judge(
     let agent = slot.agent_at(place.rank);
     let content = &review.pin.identity.content_tree;
     let asked = state.jobs.get(&job).map(|record| &record.job);
-    let keeps_open = asked.is_some_and(|it| state.keeps_open(it, &outcome.reading, content));
+    let kept = asked.map(|it| state.kept_open(it, &outcome.reading, content));
+    let keeps_open = kept.is_some_and(|kept| !kept.is_empty());
     match verdict::of(state, job, outcome, agent, run.review.fail_on) {
         // A PASS beside the word that an earlier finding still holds is none.
         verdict::Judged::Pass(_) if keeps_open => {
@@ -415,22 +417,9 @@ pub(super) fn describe(outcome: &JobOutcome) -> String {
 
 /// How an agent ended that gave nothing.
 pub(super) fn describe_ended(ended: &Ended) -> String {
-    match ended {
-        Ended::Exited { code: 0 } => "no report".to_owned(),
-        Ended::Exited { code } => format!("exited with {code}"),
-        Ended::Failed {
-            code,
-            trouble,
-            message,
-        } => match trouble.named() {
-            Some(trouble) => format!("failed, {trouble} (exit code {code}): {message}"),
-            None => format!("exited with {code}: {message}"),
-        },
-        Ended::Signalled { signal } => format!("ended by signal {signal}"),
-        Ended::TimedOut => "stopped at the end of its budget".to_owned(),
-        Ended::Stopped => "its guard was told to end it".to_owned(),
-        Ended::NotStarted { failure } => format!("not started: {}", failure.message),
-        Ended::Lost => "its end was not seen".to_owned(),
-        Ended::Interrupted => "interrupted".to_owned(),
+    if ended.is_success() {
+        "no report".to_owned()
+    } else {
+        ended.how()
     }
 }

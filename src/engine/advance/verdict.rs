@@ -1,6 +1,6 @@
 //! What one answer says: PASS, NOT PASS, or nothing. Silence is never either.
 
-use crate::domain::agent::{Agent, Contract};
+use crate::domain::agent::Agent;
 use crate::domain::id::JobId;
 use crate::domain::job::{JobOutcome, Reading, Review};
 use crate::domain::severity::Severity;
@@ -39,10 +39,7 @@ pub(super) fn of(
 fn judge(state: &State, job: JobId, review: &Review, agent: &Agent, fail_on: Severity) -> Judged {
     let findings = state.findings_of(job);
     let blocks = review.findings.iter().any(|claim| claim.blocks(fail_on));
-    let covered = match agent.contract {
-        Contract::Json => review.is_whole(),
-        Contract::Line => true,
-    };
+    let covered = agent.contract.is_covered(review);
     match review.verdict {
         // The contract refuses such a report; should one come through, it is no PASS.
         Verdict::Pass if blocks => Judged::NotPass,

@@ -1,30 +1,31 @@
 //! A step of work: pin, a tree for a job that only reads, the job, the measurement.
 
+mod left;
+mod said;
+
 use crate::domain::code::Code;
 use crate::domain::effect::{Done, Effect, MeasurePoint};
 use crate::domain::event::Event;
 use crate::domain::failure::Failure;
-use crate::domain::finding::Disposition;
-use crate::domain::id::{FindingId, JobId};
-use crate::domain::identity::{Elsewhere, Pin, Remeasured, Site, Trip};
+use crate::domain::id::JobId;
+use crate::domain::identity::{Pin, Remeasured};
 use crate::domain::isolation::EvidenceKind;
-use crate::domain::job::{
-    AnswerAction, AttemptReason, Ended, Job, JobOutcome, Reading, Reply, Role, RulingKind,
-    SessionUse,
-};
+use crate::domain::job::{AttemptReason, Ended, Job, JobOutcome, Reading, Role, SessionUse};
 use crate::domain::trouble::Trouble;
 use crate::domain::work::Work;
 use crate::engine::advance::close::fail;
+pub(super) use crate::engine::advance::work::left::{misplaced, unmeasured};
+use crate::engine::advance::work::said::next_disposition;
 use crate::engine::advance::{budget, limit, moved, request};
 use crate::engine::budget::Paid;
 use crate::engine::session;
 use crate::engine::state::{Phase, State};
-use crate::engine::work::{Asked, WorkStage};
+use crate::engine::work::{Asked, ClosedWork, WorkStage};
 
 /// What follows in a step of work.
 pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Event> {
     match stage {
-        WorkStage::Opened => {
+        WorkStage::Opened { .. } => {
             let effect = Effect::Pin {
                 round: work.round(),
                 work: Some(work.role),
@@ -32,7 +33,7 @@ pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Eve
             Some(request(state, effect))
         }
         // They wait for their effect.
-        WorkStage::Pinning
+        WorkStage::Pinning { .. }
         | WorkStage::Opening { .. }
         | WorkStage::Running { .. }
         | WorkStage::Measuring { .. } => None,
@@ -159,12 +160,18 @@ fn judge(state: &State, work: &Work, asked: &Asked, job: JobId, outcome: &JobOut
     if nobody_ran && matches!(outcome.ended, Ended::NotStarted { .. }) {
         return fail(failed(state, work, &outcome.ended));
     }
+    if work.role.rules() && outcome.ended.failed_on_the_way() && !asked.refreshed {
+        // As in a review: what failed on the way may go well another time, and nothing was written.
+        return Event::WorkRetried {
+            reason: AttemptReason::Fresh,
+            ending: outcome.ended.how(),
+        };
+    }
     if !outcome.ended.is_success() {
         return measure(state, work, &asked.pin);
     }
-    let re_asked = matches!(asked.reason, AttemptReason::ReAsk { .. });
     match &outcome.reading {
-        Reading::Invalid { problems, .. } if !re_asked => Event::WorkRetried {
+        Reading::Invalid { problems, .. } if !asked.re_asked => Event::WorkRetried {
             reason: AttemptReason::ReAsk {
                 problems: problems.clone(),
             },
@@ -196,8 +203,8 @@ pub(super) fn unseen(state: &State) -> Option<Event> {
         WorkStage::Answered { asked, .. } => Some(asked),
         // An earlier attempt was asked, and a later one waits to be.
         WorkStage::Ready { asked } if asked.attempt > 1 => Some(asked),
-        WorkStage::Opened
-        | WorkStage::Pinning
+        WorkStage::Opened { .. }
+        | WorkStage::Pinning { .. }
         | WorkStage::Unpinned { .. }
         | WorkStage::Ready { .. }
         | WorkStage::Opening { .. }
@@ -221,23 +228,7 @@ pub(super) fn measure(state: &State, work: &Work, pin: &Pin) -> Event {
 }
 
 fn failed(state: &State, work: &Work, ended: &Ended) -> Failure {
-    let how = match ended {
-        Ended::Exited { code } => format!("exited with {code}"),
-        Ended::Failed {
-            code,
-            trouble,
-            message,
-        } => match trouble.named() {
-            Some(trouble) => format!("failed, {trouble}: {message}"),
-            None => format!("exited with {code}: {message}"),
-        },
-        Ended::Signalled { signal } => format!("was ended by signal {signal}"),
-        Ended::TimedOut => "was stopped at the end of its budget".to_owned(),
-        Ended::Stopped => "was ended by its guard, which somebody told to".to_owned(),
-        Ended::NotStarted { failure } => format!("could not be started: {}", failure.message),
-        Ended::Lost => "ended unseen".to_owned(),
-        Ended::Interrupted => "was interrupted".to_owned(),
-    };
+    let how = ended.how();
     let message = format!("the {} job of the {} {how}", work.role.as_str(), work.slot);
     // A reviewer's failure is a missing verdict, in whatever role.
     let code = match work.role {
@@ -266,100 +257,17 @@ pub(super) fn log(state: &State) -> Vec<String> {
         .collect()
 }
 
-/// A source that cannot be measured after a job: where a precondition of measuring is what failed,
-/// the job left it so.
-pub(super) fn unmeasured(work: &Work, failure: &Failure) -> Failure {
-    if !work.role.writes() || failure.code != Code::SourceMoved {
-        return failure.clone();
-    }
-    let message = format!(
-        "the {} job of the {} left the source in a state that cannot be reviewed: {}",
-        work.role.as_str(),
-        work.slot,
-        failure.message
-    );
-    Failure {
-        code: Code::SourceLeftUnfit,
-        message,
-        next: failure.next.clone(),
-    }
-}
-
-/// The next answer or ruling that is not in the ledger yet. Only what the job was asked about, and
-/// only what its role may say, goes in.
-fn next_disposition(state: &State, work: &Work, job: JobId, reply: &Reply) -> Option<Event> {
-    let asked = state.asked_about(work.role, &work.slot, work.rank);
-    let due =
-        |id: FindingId| asked.iter().any(|finding| finding.id == id) && !state.has_word(job, id);
-    let (finding, disposition, note) = match reply {
-        Reply::Text | Reply::Challenge { .. } => return None,
-        Reply::Answers { answers } => answers.iter().find_map(|answer| {
-            let said = answered(work.role, answer.action)?;
-            due(answer.finding).then_some((answer.finding, said, &answer.note))
-        })?,
-        Reply::Rulings { rulings } => rulings.iter().find_map(|ruling| {
-            let said = ruled(work.role, ruling.ruling)?;
-            due(ruling.finding).then_some((ruling.finding, said, &ruling.note))
-        })?,
-    };
-    Some(Event::FindingDisposed {
-        finding,
-        disposition,
-        job,
-        note: note.clone(),
-    })
-}
-
-/// What a creator's answer makes of a finding.
-fn answered(role: Role, action: AnswerAction) -> Option<Disposition> {
-    match (role, action) {
-        (Role::Correct | Role::Comply, AnswerAction::Fixed) => Some(Disposition::Fixed),
-        (Role::Correct, AnswerAction::Refuted) => Some(Disposition::Refuted),
-        (Role::Correct, AnswerAction::Deferred) => Some(Disposition::Deferred),
-        // What the arbiter sustained is not refuted a second time.
-        (Role::Comply, AnswerAction::Refuted | AnswerAction::Deferred) => {
-            Some(Disposition::Sustained)
-        }
-        (
-            Role::Plan
-            | Role::Challenge
-            | Role::Refine
-            | Role::Implement
-            | Role::Review
-            | Role::Readjudicate
-            | Role::Arbitrate,
-            _,
-        ) => None,
-    }
-}
-
-/// What a ruling makes of a finding: a reviewer takes back or keeps, an arbiter decides.
-fn ruled(role: Role, ruling: RulingKind) -> Option<Disposition> {
-    match (role, ruling) {
-        (Role::Readjudicate, RulingKind::Withdrawn) => Some(Disposition::Withdrawn),
-        (Role::Readjudicate, RulingKind::Upheld) => Some(Disposition::Upheld),
-        (Role::Arbitrate, RulingKind::Sustained) => Some(Disposition::Sustained),
-        (Role::Arbitrate, RulingKind::Overruled) => Some(Disposition::Overruled),
-        (
-            Role::Plan
-            | Role::Challenge
-            | Role::Refine
-            | Role::Implement
-            | Role::Review
-            | Role::Correct
-            | Role::Readjudicate
-            | Role::Arbitrate
-            | Role::Comply,
-            _,
-        ) => None,
-    }
-}
-
 /// How the step's job ended, where that ends the run: it broke off, and it was not one that rules.
 fn broken_off<'a>(state: &'a State, work: &Work, job: JobId) -> Option<&'a Ended> {
     let ended = &state.jobs.get(&job)?.outcome.as_ref()?.ended;
-    let rules = matches!(work.role, Role::Readjudicate | Role::Arbitrate);
-    (!rules && !ended.is_success()).then_some(ended)
+    (!work.role.rules() && !ended.is_success()).then_some(ended)
+}
+
+/// Why a step gave no ruling, where its job broke off: that ends no run by itself.
+pub(super) fn gave_no_ruling(state: &State, closed: &ClosedWork) -> Option<Failure> {
+    let ended = &state.jobs.get(&closed.job)?.outcome.as_ref()?.ended;
+    let broke_off = closed.work.role.rules() && !ended.is_success();
+    broke_off.then(|| failed(state, &closed.work, ended))
 }
 
 /// A failure with what was found beside it; what mends that comes first.
@@ -404,98 +312,4 @@ fn close(state: &State, work: &Work, pin: &Pin, job: JobId, measured: &Remeasure
         lost: measured.lost.clone(),
         elsewhere: measured.elsewhere.clone(),
     }
-}
-
-/// What the job did where it may not, or elsewhere than here.
-pub(super) fn misplaced(
-    state: &State,
-    work: &Work,
-    pin: &Pin,
-    measured: &Remeasured,
-) -> Option<Failure> {
-    if let Some(now) = measured.branch_switched(pin) {
-        return Some(elsewhere(state, work, pin, measured, now));
-    }
-    if state.rebased.is_some() {
-        return moved::found(state);
-    }
-    let drift = measured.drift_from(pin);
-    // Who writes may commit and stage; nobody may rewire the repository.
-    let tripped: Vec<&str> = drift
-        .trips
-        .iter()
-        .filter(|trip| !work.role.writes() || !matches!(trip, Trip::Index | Trip::BranchTip))
-        .map(|trip| trip.as_str())
-        .collect();
-    if !tripped.is_empty() {
-        let message = format!(
-            "{} moved while the {} job of the {} ran",
-            tripped.join(" and "),
-            work.role.as_str(),
-            work.slot
-        );
-        return Some(Failure::new(Code::TripwireMoved, message).next(log(state)));
-    }
-    let elsewhere = measured.elsewhere.iter().find(|it| holds_work(work, it));
-    elsewhere
-        .filter(|_| work.role.writes() && !drift.content_moved)
-        .map(|first| committed_elsewhere(state, work, first))
-}
-
-/// Whether a job's work lies there rather than here. A stash is everybody's in a repository: only who
-/// was to write the change, and left nothing else, is believed to have put it there.
-fn holds_work(work: &Work, found: &Elsewhere) -> bool {
-    match found.site {
-        Site::Branch | Site::Detached => true,
-        Site::Stash => work.role == Role::Implement,
-        Site::Dropped => false,
-    }
-}
-
-/// HEAD is where it was, and what the job did lies elsewhere.
-fn committed_elsewhere(state: &State, work: &Work, moved: &Elsewhere) -> Failure {
-    let root = state
-        .run
-        .as_ref()
-        .map_or(".", |run| run.source_root.as_str());
-    let message = format!(
-        "the {} job of the {} changed nothing here and {} instead; nothing of it was reviewed",
-        work.role.as_str(),
-        work.slot,
-        moved.did()
-    );
-    Failure::new(Code::WorkElsewhere, message).next(moved.bring(root))
-}
-
-/// HEAD is on another branch than before the job: what was written there is not what the run is
-/// about.
-fn elsewhere(state: &State, work: &Work, pin: &Pin, measured: &Remeasured, now: &str) -> Failure {
-    let short = |name: &str| name.trim_start_matches("refs/heads/").to_owned();
-    let (before, now) = (short(&pin.tripwire.head_ref), short(now));
-    let committed = measured.pin.identity.head != pin.identity.head && measured.head_descends;
-    let did = if committed && measured.pin.branch.is_none() {
-        let head = measured.pin.identity.head.short();
-        format!("committed {head} on no branch instead of {before}, and left HEAD detached there")
-    } else if committed {
-        format!("committed to {now} instead of {before}")
-    } else {
-        format!("switched from {before} to {now}")
-    };
-    let message = format!(
-        "the {} job of the {} {did}; nothing of it was reviewed",
-        work.role.as_str(),
-        work.slot
-    );
-    let root = state
-        .run
-        .as_ref()
-        .map_or(".", |run| run.source_root.as_str());
-    let back = if pin.branch.is_some() {
-        vec!["switch".to_owned(), before]
-    } else {
-        let head = pin.identity.head.to_string();
-        vec!["switch".to_owned(), "--detach".to_owned(), head]
-    };
-    let git = ["git", "-C", root].map(str::to_owned);
-    Failure::new(Code::WorkElsewhere, message).next(git.into_iter().chain(back))
 }

@@ -10,6 +10,7 @@ use crate::domain::id::RoundNumber;
 use crate::domain::identity::Pin;
 use crate::domain::job::{AttemptReason, Job, JobOutcome};
 use crate::domain::oid::Oid;
+use crate::domain::ruled::Ledger as _;
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::time::Timestamp;
 use crate::engine::fold::fault;
@@ -71,14 +72,19 @@ pub(super) fn review_opened(state: &mut State) {
     else {
         return fault(state, "a review opened without evidence");
     };
-    // On the very identity of the last round its passes stand; the others are asked again, or
-    // pass by what became of their findings.
+    // On the very identity of the last round its passes stand, and what `checks` found, which could only be
+    // found again; the others are asked again, or pass by what became of their findings.
     let before = state.same_as_last(pin);
     let carried = |slot: &Slot| {
         let place = before.and_then(|round| round.slots.get(&slot.name));
-        place
-            .filter(|place| matches!(place.settlement(), Some(Settlement::Passed { .. })))
-            .cloned()
+        let stands = |place: &&SlotReview| match place.settlement() {
+            Some(Settlement::Passed { .. }) => true,
+            Some(Settlement::NotPassed { .. }) => {
+                slot.agent.is_checks() && state.is_barred(pin, Some(&slot.name)).is_some()
+            }
+            Some(Settlement::NoVerdict { .. }) | None => false,
+        };
+        place.filter(stands).cloned()
     };
     let slots = run
         .panel
@@ -104,7 +110,7 @@ pub(super) fn job_ended(state: &mut State, job: &Job, outcome: &JobOutcome) {
         .map(|review| &review.pin.identity.content_tree);
     if let (Some(fail_on), Some(content)) = (fail_on, content.cloned())
         && (outcome.reading.claims_not_pass(fail_on)
-            || state.keeps_open(job, &outcome.reading, &content))
+            || !state.kept_open(job, &outcome.reading, &content).is_empty())
     {
         state.bars.push(Bar {
             content_tree: content,
@@ -190,18 +196,21 @@ pub(super) fn round_closed(state: &mut State, number: RoundNumber, result: &Roun
         |review| (Some(review.pin), Some(review.evidence), review.slots),
     );
     let settled = std::mem::take(&mut state.settled);
-    let closed = ClosedRound {
+    let mut closed = ClosedRound {
         number,
         pin,
         evidence,
         slots,
         plan: state.plan,
         result: result.clone(),
+        stood: BTreeMap::new(),
+        left: None,
         untouched,
     };
     if closed.is_void() {
         void(state, &settled);
     }
+    closed.stood = state.standing();
     state.rounds.push(closed);
     state.phase = Phase::Between;
 }

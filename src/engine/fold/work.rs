@@ -15,7 +15,7 @@ pub(super) fn requested(state: &mut State, effect: &Effect) {
     let aside = state.is_winding_up();
     let Some(stage) = taken(state) else { return };
     let next = match (stage, effect) {
-        (WorkStage::Opened, Effect::Pin { .. }) => WorkStage::Pinning,
+        (WorkStage::Opened { again }, Effect::Pin { .. }) => WorkStage::Pinning { again },
         (WorkStage::Ready { asked }, Effect::OpenTree { .. }) => WorkStage::Opening { asked },
         (
             WorkStage::Ready { asked }
@@ -65,16 +65,15 @@ pub(super) fn done(state: &mut State, id: EffectId, effect: &Effect, outcome: &O
     }
     let Some(stage) = taken(state) else { return };
     let next = match (stage, outcome) {
-        (WorkStage::Pinning, Outcome::Pinned { result }) => match result {
-            Done::Ok(pin) => WorkStage::Ready {
-                asked: Asked {
-                    pin: Box::new(pin.clone()),
-                    reason: AttemptReason::First,
-                    attempt: 1,
-                    limited: 0,
-                    limited_until: None,
-                },
-            },
+        (WorkStage::Pinning { again }, Outcome::Pinned { result }) => match result {
+            Done::Ok(pin) => {
+                let pin = Box::new(pin.clone());
+                let asked = match again {
+                    Some(asked) => Asked { pin, ..asked },
+                    None => Asked::first(pin),
+                };
+                WorkStage::Ready { asked }
+            }
             Done::Err(failure) => WorkStage::Unpinned {
                 failure: failure.clone(),
             },
@@ -131,10 +130,12 @@ pub(super) fn retried(state: &mut State, reason: &AttemptReason) {
             let asked = Asked {
                 reason: reason.clone(),
                 attempt: asked.attempt + 1,
+                re_asked: asked.re_asked || matches!(reason, AttemptReason::ReAsk { .. }),
+                refreshed: asked.refreshed || matches!(reason, AttemptReason::Fresh),
                 limited_until: None,
                 ..asked
             };
-            put(state, WorkStage::Ready { asked });
+            put(state, asked.next());
         }
         Some(other) => {
             put(state, other);
@@ -154,7 +155,7 @@ pub(super) fn limited(state: &mut State, until: Timestamp) {
                 limited_until: Some(until),
                 ..asked
             };
-            put(state, WorkStage::Ready { asked });
+            put(state, asked.next());
         }
         Some(other) => {
             put(state, other);
@@ -165,8 +166,17 @@ pub(super) fn limited(state: &mut State, until: Timestamp) {
 }
 
 /// An engine takes the run up again: a tree is opened again, and what rests on a measurement is
-/// measured again. What nobody was asked on yet is pinned again.
+/// measured again. What nobody was asked on yet is pinned again, and so is what is only read: what a job
+/// that writes was asked on tells what it may have lost.
 pub(super) fn resumed(state: &mut State, tries: bool) {
+    let writes = match &state.phase {
+        Phase::Work { work, .. } => work.role.writes(),
+        Phase::Unstarted
+        | Phase::Between
+        | Phase::Round { .. }
+        | Phase::Closing { .. }
+        | Phase::Ended { .. } => false,
+    };
     let Some(stage) = taken(state) else { return };
     let stage = if let WorkStage::Measured { asked, job, .. } = stage {
         stood(state, asked, job)
@@ -179,10 +189,11 @@ pub(super) fn resumed(state: &mut State, tries: bool) {
             if tries {
                 asked.limited_until = None;
             }
-            if asked.attempt > 1 {
-                WorkStage::Ready { asked }
+            if asked.attempt == 1 {
+                WorkStage::Opened { again: None }
             } else {
-                WorkStage::Opened
+                asked.outdated = !writes;
+                asked.next()
             }
         }
         WorkStage::Measuring {
@@ -195,12 +206,18 @@ pub(super) fn resumed(state: &mut State, tries: bool) {
             }
             WorkStage::Measuring { asked, job, aside }
         }
-        same @ (WorkStage::Opened
-        | WorkStage::Pinning
+        WorkStage::Running { mut asked, job } => {
+            asked.outdated = !writes;
+            WorkStage::Running { asked, job }
+        }
+        WorkStage::Answered { mut asked, job } => {
+            asked.outdated = !writes;
+            WorkStage::Answered { asked, job }
+        }
+        same @ (WorkStage::Opened { .. }
+        | WorkStage::Pinning { .. }
         | WorkStage::Unpinned { .. }
         | WorkStage::Opening { .. }
-        | WorkStage::Running { .. }
-        | WorkStage::Answered { .. }
         | WorkStage::Measured { .. }) => same,
     };
     put(state, next);
@@ -262,7 +279,10 @@ pub(super) fn closed(state: &mut State, job: JobId, reply: Option<&Reply>, chang
 /// The stage, taken out to be replaced.
 fn taken(state: &mut State) -> Option<WorkStage> {
     match &mut state.phase {
-        Phase::Work { stage, .. } => Some(std::mem::replace(&mut **stage, WorkStage::Opened)),
+        Phase::Work { stage, .. } => Some(std::mem::replace(
+            &mut **stage,
+            WorkStage::Opened { again: None },
+        )),
         Phase::Unstarted
         | Phase::Between
         | Phase::Round { .. }

@@ -6,6 +6,7 @@ use crate::domain::job::{Job, Reading, Reply, Role, Ruling, RulingKind};
 use crate::domain::lines::Since;
 use crate::domain::lowered::{self, Earlier, Known, Lowered, is_completed};
 use crate::domain::oid::Oid;
+use crate::domain::ruled::{Asked, Ledger};
 use crate::domain::slot::SlotName;
 use crate::domain::verdict::Verdict;
 use crate::promote::permit::passing_job;
@@ -45,7 +46,7 @@ pub(in crate::promote) fn settled<'a>(
     let finding = findings.next()?;
     let content = ended.content.as_ref()?;
     if let Some(ruling) = ruling(round, finding)
-        && is_ruled_on(round, finding, content)
+        && round.is_ruled_on(finding, content)
     {
         return Some(Settled::Ruled { finding, ruling });
     }
@@ -91,12 +92,6 @@ fn lowers(round: &ApprovedRound, ended: &EndedJob, claim: &Claim) -> Option<Lowe
         .filter(|identity| identity.base == here.base)
         .map(|identity| &identity.tree)
         .collect();
-    let rank = |id: JobId| {
-        let mut reviews = round.reviews.iter();
-        reviews
-            .find(|other| other.job.id == id)
-            .map(|other| other.job.rank)
-    };
     let findings: Vec<_> = round
         .ledger
         .iter()
@@ -104,9 +99,10 @@ fn lowers(round: &ApprovedRound, ended: &EndedJob, claim: &Claim) -> Option<Lowe
         .filter(|finding| finding.round <= job.round)
         .map(|finding| Earlier {
             finding,
-            ruled: is_ruled_here(round, finding, content, claim.blob.as_ref())
+            ruled: round
+                .is_ruled_here(finding, content, claim.blob.as_ref())
                 .then_some(finding.disposition),
-            own: rank(finding.job) == Some(job.rank),
+            own: raised_by(round, finding).is_some_and(|by| by.job.rank == job.rank),
         })
         .collect();
     let known = Known {
@@ -163,70 +159,48 @@ pub(super) fn ruling<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<
     ruled(round, finding).map(|(_, ruling)| ruling)
 }
 
-/// Whether the ruling that took a finding's force was made on this content.
-pub(super) fn is_ruled_on(round: &ApprovedRound, finding: &Finding, content: &Oid) -> bool {
-    ruled(round, finding).is_some_and(|(ended, _)| ended.content.as_ref() == Some(content))
+impl Ledger for ApprovedRound {
+    fn ledger(&self) -> &[Finding] {
+        &self.ledger
+    }
+    /// By the reports of those who ruled.
+    fn ruling(&self, finding: &Finding) -> Option<Asked<'_>> {
+        ruled(self, finding).map(|(ended, _)| asked(ended))
+    }
+    fn raising(&self, finding: &Finding) -> Option<Asked<'_>> {
+        raised_by(self, finding).map(asked)
+    }
 }
 
-/// Whether the ruling on a finding holds for what is said on a content, where this lies at its place: it was
-/// made there; or the bytes are those that the finding was raised on, and the ruling was made on that
-/// content, or dismissed the same before.
-pub(super) fn is_ruled_here(
-    round: &ApprovedRound,
-    finding: &Finding,
-    content: &Oid,
-    blob: Option<&Oid>,
-) -> bool {
-    let Some((by, _)) = ruled(round, finding) else {
-        return false;
-    };
-    let (on, raised) = (by.content.as_ref(), raised_by(round, finding));
-    let dismissed = Some(Lowered::Dismissed {
-        finding: finding.id,
-    });
-    let same_bytes = blob.is_some() && blob == finding.claim.blob.as_ref();
-    let of_it = || on == raised.and_then(|raised| raised.content.as_ref());
-    // By this ruling: one that lapsed is not brought back by what it dismissed, nor by the very claim that
-    // is judged here.
-    let by_it = |it: &Finding| raised_by(round, it).and_then(|it| it.content.as_ref()) == on;
-    let again = || {
-        let mut all = round.ledger.iter();
-        all.any(|it| it.lowered == dismissed && by_it(it))
-    };
-    on.is_some() && (on == Some(content) || (same_bytes && (of_it() || again())))
+fn asked(ended: &EndedJob) -> Asked<'_> {
+    Asked {
+        job: ended.job.id,
+        content: ended.content.as_ref(),
+    }
 }
 
-/// Whether a review's word on a blocking finding counts: it is of its own slot, or of an earlier round.
-pub(super) fn may_speak_of(job: &Job, finding: &Finding) -> bool {
-    finding.blocking && (finding.slot == job.slot || finding.round < job.round)
-}
-
-/// The earlier findings that a job called open and whose force a ruling took since. What was settled before
-/// is not opened by a word.
-pub(in crate::promote) fn ruled_since<'a>(
+/// The earlier findings that a job called open and that a ruling answers, each with that ruling.
+pub(in crate::promote) fn answered<'a>(
     round: &'a ApprovedRound,
-    ended: &'a EndedJob,
-) -> impl Iterator<Item = (&'a Finding, &'a Ruling)> {
-    let open = ended.outcome.reading.still_open();
-    round.ledger.iter().filter_map(move |finding| {
-        let spoken = may_speak_of(&ended.job, finding) && open.contains(&finding.id);
-        let blob = ended.outcome.reading.blob_of(finding.id);
-        let here = |content: &Oid| is_ruled_here(round, finding, content, blob);
-        let counts = spoken && ended.content.as_ref().is_some_and(here);
-        let (by, ruling) = counts.then(|| ruled(round, finding)).flatten()?;
-        (by.job.id > ended.job.id).then_some((finding, ruling))
-    })
+    ended: &EndedJob,
+) -> Vec<(&'a Finding, &'a Ruling)> {
+    let (job, reading) = (&ended.job, &ended.outcome.reading);
+    let answered = round.answered(job, reading, ended.content.as_ref());
+    let answered = answered.into_iter();
+    answered
+        .filter_map(|finding| Some((finding, ruling(round, finding)?)))
+        .collect()
 }
 
-/// Whether a job is about an earlier finding that was settled since, by a ruling or in a review of one's
-/// own work.
-pub(super) fn is_settled_since(round: &ApprovedRound, ended: &EndedJob) -> bool {
+/// Whether a job is about an earlier finding that was settled, by a ruling or since in a review of one's own
+/// work.
+pub(super) fn is_answered(round: &ApprovedRound, ended: &EndedJob) -> bool {
     let open = ended.outcome.reading.still_open();
     let taken_back = |finding: &Finding| {
         let own = finding.slot == ended.job.slot && open.contains(&finding.id);
         own && finding.blocking && is_taken_back_after(round, finding, ended.job.id)
     };
-    ruled_since(round, ended).next().is_some() || round.ledger.iter().any(taken_back)
+    !answered(round, ended).is_empty() || round.ledger.iter().any(taken_back)
 }
 
 /// The ruling, and the job that made it.
@@ -276,7 +250,7 @@ fn ruled<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<(&'a EndedJo
 }
 
 /// The review that raised a finding.
-fn raised_by<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<&'a EndedJob> {
+pub(super) fn raised_by<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<&'a EndedJob> {
     let here = round.slots.iter().flat_map(|slot| &slot.jobs);
     let mut jobs = here.chain(&round.reviews);
     jobs.find(|ended| ended.job.id == finding.job)

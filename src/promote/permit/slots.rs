@@ -6,10 +6,12 @@ use crate::domain::agent::{Agent, Contract};
 use crate::domain::code::Code;
 use crate::domain::event::Settlement;
 use crate::domain::failure::Failure;
-use crate::domain::finding::{Claim, Finding};
+use crate::domain::finding::{Disposition, Finding, Word};
+use crate::domain::id::RoundNumber;
 use crate::domain::isolation::{EvidenceKind, Isolation};
-use crate::domain::job::{Reading, Review, Role, RulingKind};
+use crate::domain::job::{AnswerAction, Reading, Reply, Review, Role, RulingKind};
 use crate::domain::lowered::says_mended;
+use crate::domain::ruled::{self, Ledger as _};
 use crate::domain::run_spec::{Quorum, ReviewSpec, RunSpec};
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{Coverage, PassedBy, Verdict};
@@ -68,38 +70,30 @@ pub(super) fn passed(
 /// PASS of a later round answered.
 fn refuses(round: &ApprovedRound, slot: &Slot) -> bool {
     let bar = round.spec.review.fail_on;
-    let reviews = || {
+    let own = || {
         let all = round.reviews.iter();
         all.filter(|ended| ended.job.slot == slot.name)
     };
-    let passes = |ended: &EndedJob| {
-        let Reading::Review(review) = &ended.outcome.reading else {
-            return false;
-        };
+    let refused = own().filter(|ended| {
         let agent = slot.agent_at(ended.job.rank);
-        ended.outcome.ended.is_success()
-            && agent.is_some_and(|agent| passes_by(round, slot, ended, review, agent).is_some())
+        let contract = agent.map_or(Contract::Json, |agent| agent.contract);
+        round.refuses_unnamed(&ended.outcome.reading, contract, bar)
+    });
+    let passed = own().filter(|ended| passed_then(round, slot, ended));
+    let last = refused.map(|ended| ended.job.round).max();
+    last > passed.map(|ended| ended.job.round).max()
+}
+
+/// Whether a review passed its slot in an earlier round that is not void, and its report says so.
+fn passed_then(round: &ApprovedRound, slot: &Slot, ended: &EndedJob) -> bool {
+    let Reading::Review(review) = &ended.outcome.reading else {
+        return false;
     };
-    let unnamed = |ended: &&EndedJob| {
-        let open = ended.outcome.reading.still_open();
-        let kept = round.ledger.iter();
-        let mut kept = kept.filter(|it| it.blocking && open.contains(&it.id));
-        let blocks = |claims: &[Claim]| claims.iter().any(|claim| claim.blocks(bar));
-        let refuses = match &ended.outcome.reading {
-            Reading::Review(review) => {
-                review.verdict == Verdict::NotPass && !blocks(&review.findings) && !passes(ended)
-            }
-            Reading::Invalid {
-                claimed, claims, ..
-            } => *claimed == Some(Verdict::NotPass) && !blocks(claims),
-            Reading::Reply { .. } | Reading::Silent => false,
-        };
-        refuses && kept.next().is_none()
-    };
-    let counts = |ended: &&EndedJob| passes(ended) && !round.void.contains(&ended.job.round);
-    let last = reviews().filter(unnamed).map(|ended| ended.job.round);
-    let passed = reviews().filter(counts).map(|ended| ended.job.round);
-    last.max() > passed.max()
+    let agent = slot.agent_at(ended.job.rank);
+    round.passed.contains(&ended.job.id)
+        && ended.job.slot == slot.name
+        && ended.outcome.ended.is_success()
+        && agent.is_some_and(|agent| passes_by(round, slot, ended, review, agent).is_some())
 }
 
 /// The blocking finding of a slot whose force no ruling took and of which its reviewers do not say that it
@@ -128,28 +122,84 @@ fn blocking_of<'a>(round: &'a ApprovedRound, slot: &Slot) -> impl Iterator<Item 
 /// Whether a review that passed its slot, in a round that is not void, says that a finding is mended, and
 /// none found it since.
 fn is_confirmed(round: &ApprovedRound, slot: &Slot, finding: &Finding) -> bool {
-    let mut reviews = round.reviews.iter();
-    let says = |ended: &&EndedJob| {
-        let open = ended.outcome.reading.still_open();
-        ledger::may_speak_of(&ended.job, finding) && open.contains(&finding.id)
+    is_confirmed_before(round, slot, finding, round.round)
+}
+
+/// The same by a review of a round before this one.
+fn is_confirmed_before(
+    round: &ApprovedRound,
+    slot: &Slot,
+    finding: &Finding,
+    before: RoundNumber,
+) -> bool {
+    let reviews = || round.reviews.iter().filter(|it| it.job.round < before);
+    let said = reviews().map(|ended| (&ended.job, &ended.outcome.reading));
+    let last_found = ruled::last_found(finding, said);
+    let says_it = |ended: &EndedJob| match &ended.outcome.reading {
+        Reading::Review(review) => {
+            review.verdict == Verdict::Pass || says_mended(finding.id, review)
+        }
+        Reading::Invalid { .. } | Reading::Reply { .. } | Reading::Silent => false,
     };
-    let said = round.reviews.iter().filter(says);
-    let last_found = said.map(|ended| ended.job.round).max();
-    let last_found = last_found.map_or(finding.round, |last| last.max(finding.round));
-    reviews.any(|ended| {
-        let Reading::Review(review) = &ended.outcome.reading else {
+    reviews().any(|ended| {
+        ended.job.round > last_found && says_it(ended) && passed_then(round, slot, ended)
+    })
+}
+
+/// The blocking finding of another agent of its slot of which a PASS says nothing, and of which nobody said
+/// before that it is mended, not even the creator: one agent's silence closes no dispute of another's.
+fn passed_over<'a>(
+    round: &'a ApprovedRound,
+    slot: &Slot,
+    ended: &EndedJob,
+    review: &Review,
+) -> Option<&'a Finding> {
+    let mut open = blocking_of(round, slot);
+    open.find(|finding| {
+        let by = ledger::raised_by(round, finding);
+        let own = by.is_some_and(|by| by.job.rank == ended.job.rank);
+        !own && finding.job != ended.job.id
+            && !says_mended(finding.id, review)
+            && !is_confirmed_before(round, slot, finding, ended.job.round)
+            && !is_called_mended(round, finding, ended.job.round)
+    })
+}
+
+/// Whether the last that was said of a finding before the reviews of a round is the creator's word that it is
+/// mended, and its report has that word.
+fn is_called_mended(round: &ApprovedRound, finding: &Finding, before: RoundNumber) -> bool {
+    let words = round.words.get(&finding.id).into_iter().flatten();
+    let jobs = || {
+        let of_roles = [&round.reviews, &round.answers, &round.rulings];
+        of_roles.into_iter().flatten().map(|ended| &ended.job)
+    };
+    let is_later = |word: &Word| {
+        let asked = jobs().find(|job| job.id == word.job).map(|job| job.round);
+        let first = if word.role == Role::Review {
+            Some(before)
+        } else {
+            Some(RoundNumber(before.0 + 1))
+        };
+        asked >= first
+    };
+    let mut earlier = words.filter(|word| !is_later(word));
+    let Some(last) = earlier.next_back() else {
+        return false;
+    };
+    let mut answers = round.answers.iter();
+    answers.any(|ended| {
+        let Reading::Reply {
+            reply: Reply::Answers { answers },
+        } = &ended.outcome.reading
+        else {
             return false;
         };
-        let counts = ended.job.slot == slot.name
-            && ended.job.round > last_found
+        let fixed = AnswerAction::Fixed;
+        let mut answers = answers.iter();
+        ended.job.id == last.job
+            && last.disposition == Disposition::Fixed
             && ended.outcome.ended.is_success()
-            && !round.void.contains(&ended.job.round);
-        let passes = || {
-            let agent = slot.agent_at(ended.job.rank);
-            agent.is_some_and(|agent| passes_by(round, slot, ended, review, agent).is_some())
-        };
-        let says_it = review.verdict == Verdict::Pass || says_mended(finding.id, review);
-        counts && says_it && passes()
+            && answers.any(|it| it.finding == finding.id && it.action == fixed)
     })
 }
 
@@ -195,6 +245,12 @@ fn vouched(
             finding.id
         )));
     }
+    if let Some(finding) = passed_over(round, slot, ended, review) {
+        return Err(wrong(&format!(
+            "says nothing of {}, which another agent of its slot found",
+            finding.id
+        )));
+    }
     if !sees_enough(job.evidence, agent, &round.spec.review) {
         return Err(wrong("judged by other evidence than the run allows"));
     }
@@ -215,16 +271,13 @@ fn passes_by(
         // Nobody but an outside reviewer has findings to take back or to be overruled.
         let ruled_on = !self_review && !agent.is_checks() && review.verdict == Verdict::NotPass;
         return ruled_on
-            .then(|| passes_by_rulings(round, slot, ended, review))
+            .then(|| passes_by_rulings(round, ended, review))
             .flatten();
     }
-    let covered = match agent.contract {
-        Contract::Json => review.is_whole(),
-        Contract::Line => true,
-    };
-    let earlier = ledger::ruled_since(round, ended).next().is_some();
+    let covered = agent.contract.is_covered(review);
+    let earlier = !ledger::answered(round, ended).is_empty();
     if review.verdict == Verdict::NotPass && earlier && !self_review {
-        return passes_by_rulings(round, slot, ended, review);
+        return passes_by_rulings(round, ended, review);
     }
     if !covered || (review.verdict == Verdict::NotPass && review.findings.is_empty()) {
         return None;
@@ -240,20 +293,14 @@ fn passes_by(
 /// By what a NOT PASS passes its slot: each of its blocking findings must be withdrawn or overruled,
 /// now or before, or late, as must be those of before that it calls open, and the report must have had
 /// full coverage, whatever its contract.
-fn passes_by_rulings(
-    round: &ApprovedRound,
-    slot: &Slot,
-    ended: &EndedJob,
-    review: &Review,
-) -> Option<PassedBy> {
+fn passes_by_rulings(round: &ApprovedRound, ended: &EndedJob, review: &Review) -> Option<PassedBy> {
     if review.coverage != Coverage::Full || !review.is_whole() {
         return None;
     }
-    // A ruling answers the slot whose finding it was; who spoke besides has to be asked again.
-    let mut since = ledger::ruled_since(round, ended);
-    if since.any(|(finding, _)| finding.slot != slot.name) {
+    if round.speaks_besides(&ended.job, &ended.outcome.reading, ended.content.as_ref()) {
         return None;
     }
+    let answered = ledger::answered(round, ended);
     let bar = round.spec.review.fail_on;
     let blocking = review.findings.iter().filter(|claim| claim.blocks(bar));
     let settled: Vec<Settled<'_>> = blocking
@@ -261,7 +308,7 @@ fn passes_by_rulings(
         .collect::<Option<_>>()?;
     let is = |kind: RulingKind| {
         let mut own = settled.iter();
-        let mut earlier = ledger::ruled_since(round, ended);
+        let mut earlier = answered.iter();
         own.any(|it| matches!(it, Settled::Ruled { ruling, .. } if ruling.ruling == kind))
             || earlier.any(|(_, ruling)| ruling.ruling == kind)
     };

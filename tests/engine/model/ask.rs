@@ -19,10 +19,16 @@ impl Model<'_> {
                 let free = self.bar(content, Some(slot)).is_none();
                 let passes = free && self.claims[claim].covered && self.resolved(claim);
                 let said = self.claims[claim].mends_all || !self.leaves(slot, content);
-                // A ruling answers the slot whose finding it was.
-                let mut open = self.claims[claim].open.iter();
-                let own = open.all(|finding| self.findings[*finding].slot == slot);
-                (passes && said && own).then_some(Slot::Passes)
+                if passes && said && self.is_of_own(claim) {
+                    return Some(Slot::Passes);
+                }
+                // What `checks` found could only be found again.
+                let stands = self.world.slots[slot].checks && !free;
+                stands.then_some(Slot::Refuses(claim))
+            }
+            Slot::Leaves if self.world.slots[slot].checks => {
+                let bar = self.bar(content, Some(slot));
+                bar.map(|_| Slot::Leaves)
             }
             Slot::Leaves | Slot::Nothing => None,
         }
@@ -165,16 +171,16 @@ impl Model<'_> {
         }
     }
 
-    /// Whether an answer says of any that blocks that it is still there, and the findings of which that is a
-    /// claim of its own. What was
-    /// called fixed or left for later, or was ruled on elsewhere, is open again.
+    /// The findings that block of which an answer says that they are still there: those that no ruling
+    /// settled here, and those that one did. What was called fixed or left for later, or was ruled on
+    /// elsewhere, is open again.
     fn said_open(
         &mut self,
         answer: Answer,
         slot: usize,
         round: u32,
         content: u8,
-    ) -> (bool, Vec<usize>) {
+    ) -> (Vec<usize>, Vec<usize>) {
         let own = matches!(
             answer,
             Answer::PassButOpen
@@ -198,9 +204,8 @@ impl Model<'_> {
         let said: Vec<usize> = (0..self.findings.len()).filter(held).collect();
         let unruled = |nth: &usize| !self.is_ruled_here(*nth, content);
         let again: Vec<usize> = said.iter().copied().filter(unruled).collect();
-        let kept = said.iter().any(|nth| self.findings[*nth].blocks());
-        for nth in said {
-            self.findings[nth].found = round;
+        for nth in &said {
+            self.findings[*nth].found = round;
         }
         for nth in &again {
             let finding = &mut self.findings[*nth];
@@ -210,7 +215,18 @@ impl Model<'_> {
             }
         }
         let blocks = |nth: &usize| self.findings[*nth].blocks();
-        (kept, again.into_iter().filter(blocks).collect())
+        let said = said.into_iter().filter(blocks);
+        said.partition(|nth| again.contains(nth))
+    }
+
+    /// The finding that its slot always has, where its line was followed from before.
+    fn repeats(&self, slot: usize) -> Option<usize> {
+        let all = self.findings.iter().enumerate();
+        let same = |(_, it): &(usize, &Finding)| {
+            it.slot == slot && it.placed && it.key == format!("{slot} again")
+        };
+        let (nth, first) = all.rev().find(same)?;
+        Some(first.again.unwrap_or(nth))
     }
 
     /// An agent gave a report that read everything.
@@ -241,15 +257,15 @@ impl Model<'_> {
                 | Answer::KilledWithNotPass
                 | Answer::TimesOutWithNotPass
         );
-        let placed = matches!(
-            answer,
-            Answer::NotPassNew
-                | Answer::NotPassNewAlone
-                | Answer::NotPassNewButOpen
-                | Answer::NotPassAgain
-        );
-        let (kept, open) = self.said_open(answer, slot, round, content);
+        let placed = is_placed(answer);
+        let (mut open, settled) = self.said_open(answer, slot, round, content);
+        let kept = !open.is_empty() || !settled.is_empty();
         let keeps = !open.is_empty();
+        // Nobody is lenient with oneself.
+        let own_work = self.world.reviews_own_work() && slot == 0;
+        if names_nothing(answer) && !own_work {
+            open.extend(&settled);
+        }
         if answer == Answer::PassTakingBack {
             self.take_back(slot, content);
         }
@@ -259,30 +275,31 @@ impl Model<'_> {
         }
         let claims = blocks || placed || keeps || names_nothing(answer);
         let claim = claims.then(|| {
-            let whole = matches!(
-                answer,
-                Answer::NotPass | Answer::NotPassStillOpen | Answer::NotPassTheirsOpen
-            );
-            let covered = whole || placed;
+            let covered = is_whole(answer) || placed;
             self.claims.push(Claim {
                 content,
                 slot,
                 round,
                 kept,
                 covered,
-                kept_alone: keeps && !placed,
+                kept_alone: !open.is_empty() && !placed,
                 open,
+                settled,
                 mends_all: answer == Answer::NotPassNew,
             });
             self.claims.len() - 1
         });
+        let again = self.repeats(slot);
         let mut raise_as = |key: String, claim, lowered| {
+            let repeats = key == format!("{slot} again");
             self.findings.push(Finding {
                 claim,
                 slot,
                 found: round,
                 content,
                 raised: round,
+                again: again.filter(|_| repeats),
+                placed,
                 key,
                 rank,
                 lowered,
@@ -327,6 +344,25 @@ fn reads_all(answer: Answer) -> bool {
             | Answer::NotPassStillOpen
             | Answer::NotPassTheirsOpen
             | Answer::NotPassLow
+    )
+}
+
+/// Whether an answer is a NOT PASS that cites line 1.
+fn is_placed(answer: Answer) -> bool {
+    matches!(
+        answer,
+        Answer::NotPassNew
+            | Answer::NotPassNewAlone
+            | Answer::NotPassNewButOpen
+            | Answer::NotPassAgain
+    )
+}
+
+/// Whether an answer is another valid NOT PASS that read everything and may be resolved.
+fn is_whole(answer: Answer) -> bool {
+    matches!(
+        answer,
+        Answer::NotPass | Answer::NotPassStillOpen | Answer::NotPassTheirsOpen
     )
 }
 

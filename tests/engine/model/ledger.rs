@@ -1,5 +1,7 @@
 //! What was claimed, and what became of it.
 
+use std::collections::BTreeMap;
+
 use crate::model::Model;
 
 /// How a slot ended a round; a refusal with the claim that it rests on.
@@ -26,8 +28,11 @@ pub(super) struct Claim {
     pub(super) kept: bool,
     /// Whether it is the valid NOT PASS of a reviewer that read everything.
     pub(super) covered: bool,
-    /// Findings of before of which it said that they are still there.
+    /// Findings of before of which it said that they are still there, unless a ruling had settled that and
+    /// it claims something besides.
     pub(super) open: Vec<usize>,
+    /// Those of them that a ruling had settled.
+    pub(super) settled: Vec<usize>,
     /// Whether it claims nothing besides.
     pub(super) kept_alone: bool,
     /// Whether it says of everything before that it is mended.
@@ -62,6 +67,10 @@ pub(super) struct Finding {
     /// The round in which it was raised.
     pub(super) raised: u32,
     pub(super) key: String,
+    /// Whether it cites line 1, and that was followed up to now.
+    pub(super) placed: bool,
+    /// The first one that it repeats.
+    pub(super) again: Option<usize>,
     /// Whether the slot's own agent raised it, or which fallback.
     pub(super) rank: usize,
     /// Whether it would block by its words and does not, since it came late or was dismissed.
@@ -114,12 +123,54 @@ pub(super) struct Report {
 pub(super) struct Refused {
     pub(super) content: u8,
     pub(super) slots: Vec<Slot>,
+    /// How what blocks stood when it closed, and after the turn that followed.
+    pub(super) stood: BTreeMap<usize, How>,
+    pub(super) left: Option<BTreeMap<usize, How>>,
     /// How many plans had been written.
     pub(super) plans: u32,
     pub(super) untouched: bool,
 }
 
 impl Model<'_> {
+    /// How what blocks stands; of what is found again, what was said last.
+    pub(super) fn standing(&self) -> BTreeMap<usize, How> {
+        let all = self.findings.iter().enumerate();
+        let blocking = all.filter(|(_, it)| it.blocks());
+        blocking
+            .map(|(nth, it)| (it.again.unwrap_or(nth), it.how))
+            .collect()
+    }
+
+    /// Whether all stands as when the last round closed, or as after an earlier turn on its content.
+    pub(super) fn stands_as_before(&self) -> bool {
+        let last = self.rounds.last().and_then(Option::as_ref);
+        last.is_some_and(|last| last.stood == self.standing()) || self.turned_before()
+    }
+
+    /// Whether all stands as after an earlier turn on the content of the last round.
+    pub(super) fn turned_before(&self) -> bool {
+        let now = self.standing();
+        let Some((Some(last), earlier)) = self.rounds.split_last() else {
+            return false;
+        };
+        let mut earlier = earlier.iter().flatten();
+        earlier.any(|it| it.content == last.content && it.left.as_ref() == Some(&now))
+    }
+
+    /// Whether something of before or of its own is named by a claim that bars this content.
+    pub(super) fn names_why(&self, content: u8) -> bool {
+        let mut claims = self.claims.iter().enumerate();
+        claims.any(|(nth, claim)| {
+            let mut all = self.findings.iter().enumerate();
+            claim.content == content
+                && !self.resolved(nth)
+                && all.any(|(id, it)| {
+                    let named = it.claim == Some(nth) || claim.open.contains(&id);
+                    named && it.blocks() && !self.is_ruled_here(id, content)
+                })
+        })
+    }
+
     /// Whether everything that a claim rests on was taken back or overruled.
     pub(super) fn resolved(&self, claim: usize) -> bool {
         let mut findings = self
@@ -178,15 +229,20 @@ impl Model<'_> {
             let named = found.any(|it| it.claim == Some(*nth));
             claim.slot == slot && !named && !claim.kept
         });
-        let rounds = || {
-            let all = self.rounds.iter().zip(1..);
-            all.filter_map(|(round, nth)| Some((round.as_ref()?, nth)))
-        };
-        let left = rounds().filter(|(round, _)| round.slots[slot] == Slot::Leaves);
-        let left = left.map(|(_, nth)| nth);
-        let passed = rounds().filter(|(it, _)| it.untouched && it.slots[slot] == Slot::Passes);
-        let refused = unnamed.map(|(_, claim)| claim.round).chain(left).max();
+        let all = self.rounds.iter().zip(1..);
+        let rounds = all.filter_map(|(round, nth)| Some((round.as_ref()?, nth)));
+        let passed = rounds.filter(|(it, _)| it.untouched && it.slots[slot] == Slot::Passes);
+        let refused = unnamed.map(|(_, claim)| claim.round).max();
         refused > passed.map(|(_, nth)| nth).max()
+    }
+
+    /// Whether everything that a claim calls open is of its slot, and no ruling was there before.
+    pub(super) fn is_of_own(&self, claim: usize) -> bool {
+        let claim = &self.claims[claim];
+        claim.open.iter().all(|nth| {
+            let finding = &self.findings[*nth];
+            finding.slot == claim.slot && !claim.settled.contains(nth)
+        })
     }
 
     pub(super) fn bar(&self, content: u8, slot: Option<usize>) -> Option<usize> {

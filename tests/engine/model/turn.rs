@@ -4,7 +4,7 @@ use run_loop::domain::effect::MeasurePoint;
 use run_loop::domain::job::Role;
 
 use crate::model::Model;
-use crate::model::ledger::{Finding, How, Why};
+use crate::model::ledger::{Finding, How, Slot, Why};
 use crate::world::{Arbiter, Crew, Deed, Motion, Planned};
 
 #[derive(PartialEq, Eq)]
@@ -24,9 +24,13 @@ impl Model<'_> {
     /// What follows a round that did not pass, up to the next one.
     pub(super) fn turn(&mut self, crew: &Crew, after: u32) -> Result<(), u8> {
         // Nobody corrects one's own work on one's own word alone: it is reviewed again.
-        if crew.own_work {
+        // What `checks` found beside a PASS is no opinion.
+        let last = self.rounds.last().and_then(Option::as_ref);
+        let passed = last.is_some_and(|last| last.slots[0] == Slot::Passes);
+        if crew.own_work && !passed {
             return Ok(());
         }
+        self.broke_off = None;
         let (before, reviewed) = (after + 1, self.content);
         let (mut worked, mut changed) = (false, false);
         let failed_twice = self.rounds.iter().rev().take(2).flatten().count() == 2;
@@ -82,13 +86,19 @@ impl Model<'_> {
             let rule = |said| (said == 0).then_some(How::Fixed);
             self.dispose(answered, Role::Comply, before, &sustained, rule);
         }
-        if !worked {
-            return Err(1);
-        }
         let last = self.rounds.iter().flatten().last();
         let last = last.map_or(reviewed, |refused| refused.content);
-        if !changed && self.barred(last) {
-            return Err(7);
+        let barred = self.barred(last);
+        if !worked && barred && !self.names_why(last) {
+            return Err(1);
+        }
+        let again = if barred {
+            self.stands_as_before()
+        } else {
+            !worked && self.turned_before()
+        };
+        if !changed && again {
+            return Err(self.broke_off.unwrap_or(7));
         }
         Ok(())
     }
@@ -166,7 +176,7 @@ impl Model<'_> {
             return Err(3);
         }
         let pinned = self.content;
-        let (mut answered, mut re_asked) = (false, false);
+        let (mut answered, mut re_asked, mut refreshed) = (false, false, false);
         for nth in 1.. {
             let deed = world.deed(role, before, nth);
             if deed == Deed::CannotStart {
@@ -182,8 +192,17 @@ impl Model<'_> {
                     re_asked = true;
                     continue;
                 }
+                // What failed on the way may go well another time.
+                Deed::Exits if rules && !refreshed => {
+                    refreshed = true;
+                    continue;
+                }
                 Deed::Invalid | Deed::Silent if role == Role::Plan => return Err(6),
                 Deed::Exits | Deed::TimesOut if !rules => return Err(6),
+                Deed::Exits | Deed::TimesOut => {
+                    let code = if role == Role::Readjudicate { 5 } else { 6 };
+                    self.broke_off.get_or_insert(code);
+                }
                 deed => answered = deed == Deed::Answers,
             }
             break;

@@ -15,7 +15,7 @@ use run_loop::domain::verdict::{Coverage, Verdict};
 use crate::world::script::Answer;
 use crate::world::{oid, stored};
 
-fn claim(severity: Severity, key: &str) -> Claim {
+pub fn claim(severity: Severity, key: &str) -> Claim {
     Claim {
         title: format!("{key} {severity}"),
         severity,
@@ -70,7 +70,7 @@ fn review(verdict: Verdict, coverage: Coverage, findings: Vec<Claim>) -> Reading
     reviewed(verdict, coverage, findings, Vec::new())
 }
 
-fn reviewed(
+pub fn reviewed(
     verdict: Verdict,
     coverage: Coverage,
     findings: Vec<Claim>,
@@ -88,7 +88,7 @@ fn reviewed(
     })
 }
 
-pub(super) fn ended_with(ended: Ended, reading: Reading) -> JobOutcome {
+pub fn ended_with(ended: Ended, reading: Reading) -> JobOutcome {
     JobOutcome {
         ended,
         report: Some(stored("report")),

@@ -1,0 +1,64 @@
+//! A step of work that goes on after its run lay aside.
+
+use run_loop::domain::effect::Effect;
+use run_loop::domain::event::StopCause;
+use run_loop::domain::job::{Job, Role};
+
+use crate::delegations::Run;
+use crate::exact::world;
+use crate::orders::{resume, stop};
+use crate::world::{Planned, interrupted, oid};
+
+fn asked(run: &Run) -> Option<Job> {
+    let (_, effect) = run.effect(|effect| matches!(effect, Effect::RunJob { .. }))?;
+    match effect {
+        Effect::RunJob { job } => Some(job),
+        _ => None,
+    }
+}
+
+/// Performs what is open up to the next job.
+fn until_asked(run: &mut Run) -> Job {
+    loop {
+        if let Some(job) = asked(run) {
+            return job;
+        }
+        assert!(run.perform(|_| true));
+    }
+}
+
+/// The job of `role` is ended with its run, the source changes while that lies aside, and it is asked again.
+fn taken_up(role: Role, planned: Planned) -> (Run, Job) {
+    let mut world = world(1);
+    let crew = world.crew.as_mut().unwrap();
+    (crew.planned, crew.planner) = (planned, planned == Planned::Planner);
+    let mut run = Run::start_in(world, |_| ());
+    let first = until_asked(&mut run);
+    assert_eq!(first.role, role);
+    run.input(stop(StopCause::Interrupt));
+    let (id, _) = run
+        .effect(|it| matches!(it, Effect::RunJob { .. }))
+        .unwrap();
+    run.done(id, interrupted());
+    while run.perform(|_| true) {}
+    assert!(run.state.suspended.is_some());
+    run.content = 3;
+    run.input(resume());
+    let again = until_asked(&mut run);
+    assert_eq!((again.role, again.attempt), (role, 2));
+    (run, again)
+}
+
+/// Who only reads has written nothing, and reads the source as it is now.
+#[test]
+fn who_only_reads_is_asked_on_the_source_as_it_is_now() {
+    let (run, again) = taken_up(Role::Plan, Planned::Planner);
+    assert_eq!(run.state.contents[&again.id], oid(3));
+}
+
+/// Who writes may have lost something: what it was asked on at first is what is compared with.
+#[test]
+fn who_writes_is_compared_with_what_was_there_before() {
+    let (run, again) = taken_up(Role::Implement, Planned::Nobody);
+    assert_eq!(run.state.contents[&again.id], oid(0));
+}
