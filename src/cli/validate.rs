@@ -210,8 +210,9 @@ fn ruled(
     let options = line.options;
     // All that the gate will read there: what it refuses would be reviewed for nothing.
     agents::declared(at_base)?;
-    let cast = roles::cast(config, world, asked(line.args, options))?;
+    let mut cast = roles::cast(config, world, asked(line.args, options))?;
     let panel = panel_of(config, options, world, cast.creator.as_ref())?;
+    cast.notices.extend(roles::without_arbiter(&cast, &panel));
     runnable(&panel, &cast, line.environment)?;
     let policy = rules::policy(config)?;
     let review = rules::review(config, options.isolation, options.remote_diff_only)?;

@@ -6,6 +6,7 @@ use crate::config::world::World;
 use crate::domain::agent::{Agent, AgentKind, Contract};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
+use crate::domain::slot::Slot;
 
 /// What the command line alone decides.
 #[derive(Debug, Clone, Copy, Default)]
@@ -103,6 +104,22 @@ pub fn cast(config: &Config, world: &World<'_>, asked: Asked<'_>) -> Result<Cast
         planner,
         arbiter,
         notices,
+    })
+}
+
+/// What is to be told of slots whose findings the arbiter may not rule on, since it found them.
+#[must_use]
+pub fn without_arbiter(cast: &Cast, panel: &[Slot]) -> Option<String> {
+    let arbiter = cast.arbiter.as_ref()?;
+    let own = panel.iter().filter(|slot| slot.agent.is_same(arbiter));
+    let own: Vec<&str> = own.map(|slot| slot.name.as_str()).collect();
+    (!own.is_empty()).then(|| {
+        format!(
+            "the arbiter {} may not rule on what it finds itself as {}: such a finding that stays in \
+             dispute ends the run (name another one with --arbiter)",
+            arbiter.name,
+            own.join(", ")
+        )
     })
 }
 

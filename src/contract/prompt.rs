@@ -18,7 +18,7 @@ pub(in crate::contract) use render::in_blocks;
 use crate::domain::agent::Agent;
 use crate::domain::digest::is_lower_hex;
 use crate::domain::evidence::Evidence;
-use crate::domain::finding::Finding;
+use crate::domain::finding::{Finding, Word};
 use crate::domain::id::FindingId;
 use crate::domain::identity::Pin;
 use crate::domain::isolation::EvidenceKind;
@@ -52,10 +52,14 @@ pub struct ReviewPrompt<'a> {
     pub plan: Option<&'a str>,
     /// Findings of earlier rounds, with what became of them.
     pub prior: &'a [Finding],
+    /// What was said of them since, oldest first.
+    pub notes: &'a BTreeMap<FindingId, Vec<Word>>,
     /// Where the lines that they cite are now, as far as these were found again.
     pub places: &'a BTreeMap<FindingId, Place>,
     /// What the slot last reported on, if it reported before.
     pub seen: &'a [Seen],
+    /// Whether what the agent finds anew may come late: it gave as many completed reports already.
+    pub late: bool,
 }
 
 /// Why there is no prompt. Each of them means that nothing may be asked.

@@ -200,6 +200,11 @@ impl Follower {
                     warning: (self.summary.work.as_ref())
                         .and_then(|work| work.warning(reply.is_some())),
                     changed: *changed,
+                    moved: if *changed {
+                        self.summary.moved_by_work.clone()
+                    } else {
+                        Vec::new()
+                    },
                     lost: lost.clone(),
                     elsewhere: (elsewhere.iter())
                         .map(|moved| Restoring::elsewhere(moved, self.root()))

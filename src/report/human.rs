@@ -3,6 +3,7 @@
 mod delegated;
 
 use crate::domain::finding::Disposition;
+use crate::domain::path::RepoPath;
 use crate::domain::severity::Severity;
 use crate::domain::verdict::{PassedBy, Verdict};
 use crate::report::public::{Kind, PublicEvent, PublicFinding};
@@ -101,6 +102,7 @@ fn say(event: &PublicEvent) -> Option<String> {
         Kind::WorkClosed {
             answered,
             changed,
+            moved,
             lost,
             ..
         } => {
@@ -110,9 +112,9 @@ fn say(event: &PublicEvent) -> Option<String> {
                 "gave no answer that counts"
             };
             let content = if *changed {
-                "the content changed"
+                changed_paths(moved)
             } else {
-                "the content did not change"
+                "the content did not change".to_owned()
             };
             let lost = match lost.len() {
                 0 => String::new(),
@@ -356,4 +358,21 @@ pub(crate) fn by_words(by: Option<PassedBy>) -> &'static str {
 /// A verdict as it stands in the matrix.
 pub(crate) fn verdict_word(verdict: Option<Verdict>) -> String {
     verdict.map_or_else(|| "none".to_owned(), |verdict| verdict.to_string())
+}
+
+/// What a step of work changed, in one line.
+fn changed_paths(moved: &[RepoPath]) -> String {
+    const NAMED: usize = 5;
+    if moved.is_empty() {
+        return "the content changed".to_owned();
+    }
+    let mut names: Vec<String> = moved
+        .iter()
+        .take(NAMED)
+        .map(|it| text::line(&it.to_string()))
+        .collect();
+    if moved.len() > NAMED {
+        names.push(format!("and {} more", moved.len() - NAMED));
+    }
+    format!("changed {}", names.join(", "))
 }

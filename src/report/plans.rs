@@ -29,8 +29,11 @@ pub struct Plans {
 pub struct Plan {
     /// Where it comes from: a file's path, or the planner.
     pub from: String,
-    /// What was objected to the version before it.
+    /// What was objected to it.
     pub objections: Vec<String>,
+    /// The round that did not pass and by whose findings it was refined, where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_round: Option<u32>,
     /// What is different from the version before it, as a unified diff.
     pub changes: Option<String>,
     /// The hash of its text.
@@ -53,15 +56,18 @@ impl Plans {
         if let Some(PlanSource::File { path, text, .. }) = state.run.as_ref().map(|run| &run.plan) {
             plans.push(Plan::new(path.clone(), text.clone()));
         }
-        let mut objections = Vec::new();
         for closed in &state.works {
             match (&closed.reply, closed.work.role) {
-                (Some(Reply::Challenge { objections: raised }), _) => objections.clone_from(raised),
+                (Some(Reply::Challenge { objections: raised }), _) => {
+                    if let Some(plan) = plans.last_mut() {
+                        plan.objections.clone_from(raised);
+                    }
+                }
                 (Some(Reply::Text), Role::Plan | Role::Refine) => {
                     let text = written(&state, closed.job, read)?;
                     let mut plan = Plan::new(author(&state, closed.job), text);
                     plan.changes = plans.last().map(|old| changes(&old.text, &plan.text));
-                    plan.objections = std::mem::take(&mut objections);
+                    plan.after_round = closed.work.after.map(|round| round.0);
                     plans.push(plan);
                 }
                 (Some(Reply::Text | Reply::Answers { .. } | Reply::Rulings { .. }) | None, _) => {}
@@ -88,15 +94,18 @@ impl Plans {
         };
         let mut told = String::new();
         for (number, plan) in (1..).zip(&self.plans) {
-            for objection in &plan.objections {
-                let line = format!("objection: {}\n", text::line(objection));
-                told.push_str(&line);
-            }
             let from = text::line(&plan.from);
-            let line = format!("plan {number}, {from} (sha256 {})\n", plan.sha256);
+            let after = plan.after_round.map_or_else(String::new, |round| {
+                format!(", refined by the findings of round {round}")
+            });
+            let line = format!("plan {number}, {from}{after} (sha256 {})\n", plan.sha256);
             told.push_str(&line);
             if let Some(changes) = &plan.changes {
                 told.push_str(&text::block(changes));
+            }
+            for objection in &plan.objections {
+                let line = format!("objection to plan {number}: {}\n", text::line(objection));
+                told.push_str(&line);
             }
             told.push('\n');
         }
@@ -113,6 +122,7 @@ impl Plan {
         Self {
             from,
             objections: Vec::new(),
+            after_round: None,
             changes: None,
             sha256: Digest::of(text.as_bytes()),
             text,

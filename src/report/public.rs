@@ -296,6 +296,9 @@ pub enum Kind {
         answered: bool,
         /// Whether the content is another one now.
         changed: bool,
+        /// Paths whose content moved during it.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        moved: Vec<RepoPath>,
         /// Paths that had uncommitted edits before and have lost them.
         lost: Vec<RepoPath>,
         /// Where else there is new work, or what the stash lost.

@@ -170,6 +170,28 @@ fn the_arbiter_is_another_agent_than_the_creator() {
     }
 }
 
+/// An arbiter that reviews, too, rules on no finding of its own, and that is said before anybody is paid.
+#[test]
+fn who_reviews_and_arbitrates_is_told_before_the_run() {
+    let plain = machine("");
+    let told = |reviewer: &str, planner: &str| {
+        let args = [
+            "a task",
+            "--creator",
+            "ann",
+            "--planner",
+            planner,
+            "--reviewer",
+            reviewer,
+        ];
+        let run = read(&plain, &args).unwrap();
+        let mut notices = run.notices.iter();
+        notices.any(|it| it.contains("may not rule on what it finds itself as"))
+    };
+    assert!(told("bob", "bob"));
+    assert!(!told("twin", "bob"));
+}
+
 /// M-012: a creator and no reviewer.
 #[test]
 fn without_a_reviewer_the_creator_reviews_its_own_work_joined_by_checks() {

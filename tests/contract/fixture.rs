@@ -9,7 +9,7 @@ use run_loop::domain::agent::{
 };
 use run_loop::domain::digest::Digest;
 use run_loop::domain::evidence::{ChangedFile, DiffPart, Evidence, FileStatus, UnreviewedKind};
-use run_loop::domain::finding::{Claim, Disposition, Finding};
+use run_loop::domain::finding::{Claim, Disposition, Finding, Word};
 use run_loop::domain::id::{FindingId, JobId, LoopId, RoundNumber};
 use run_loop::domain::identity::{Identity, Pin, Tripwire};
 use run_loop::domain::isolation::{EvidenceKind, Isolation};
@@ -198,6 +198,8 @@ pub(crate) struct World {
     pub(crate) prior: Vec<Finding>,
     pub(crate) places: BTreeMap<FindingId, Place>,
     pub(crate) seen: Vec<Seen>,
+    pub(crate) late: bool,
+    pub(crate) notes: BTreeMap<FindingId, Vec<Word>>,
 }
 
 impl World {
@@ -219,6 +221,8 @@ impl World {
             prior: Vec::new(),
             places: BTreeMap::new(),
             seen: Vec::new(),
+            late: false,
+            notes: BTreeMap::new(),
         }
     }
     pub(crate) fn line_contract() -> Self {
@@ -312,8 +316,10 @@ impl World {
             parts: &self.parts,
             plan: self.plan.as_deref(),
             prior: &self.prior,
+            notes: &self.notes,
             places: &self.places,
             seen: &self.seen,
+            late: self.late,
         })
     }
     pub(crate) fn render(&self) -> String {

@@ -4,17 +4,19 @@ use run_loop::contract::prompt::Error;
 use run_loop::domain::agent::AgentKind;
 use run_loop::domain::digest::Digest;
 use run_loop::domain::evidence::ChangedFile;
+use run_loop::domain::finding::{Disposition, Word};
 use run_loop::domain::id::FindingId;
 use run_loop::domain::isolation::EvidenceKind;
-use run_loop::domain::job::AttemptReason;
+use run_loop::domain::job::{AttemptReason, Role};
 use run_loop::domain::lines::Place;
 use run_loop::domain::lowered::Lowered;
 use run_loop::domain::path::RepoPath;
 use run_loop::domain::run_spec::BaseSpec;
 use run_loop::domain::seen::{Change, Seen};
+use run_loop::domain::slot::SlotName;
 use run_loop::domain::template::Template;
 
-use crate::fixture::{NONCE, TREE, World, file, oid, seen};
+use crate::fixture::{NONCE, TREE, World, file, finding, oid, seen};
 
 fn snapshot(name: &str, world: &World) {
     insta::with_settings!({prepend_module_to_snapshot => false, snapshot_path => "snapshots"}, {
@@ -262,7 +264,7 @@ fn the_prompt_asks_for_what_is_read() {
 #[test]
 fn an_earlier_finding_is_shown_where_its_lines_are_now() {
     let mut world = World::new();
-    world.prior = [1, 2, 3, 4].map(crate::fixture::finding).to_vec();
+    world.prior = [1, 2, 3, 4].map(finding).to_vec();
     for finding in &mut world.prior[..3] {
         finding.claim.blob = Some(oid('b'));
     }
@@ -373,4 +375,48 @@ fn the_diff_since_is_quoted() {
         "{prompt}"
     );
     assert!(prompt.contains("are shown as"), "{prompt}");
+}
+
+/// Whoever may come late is told what that means, and nobody else a word of it.
+#[test]
+fn who_reported_twice_is_told_what_does_not_block_any_more() {
+    let mut world = World::new();
+    let before = world.render();
+    assert!(!before.contains("You have reported twice"), "{before}");
+    world.late = true;
+    let prompt = world.render();
+    assert!(
+        prompt.contains("- You have reported twice on this change."),
+        "{prompt}"
+    );
+    assert!(
+        prompt.contains("unless it says `\"blocking\": true`"),
+        "{prompt}"
+    );
+}
+
+/// Who is asked what became of its own finding is told the whole of it, since it has no memory; of others', and
+/// of what is settled, the title.
+#[test]
+fn ones_own_findings_are_told_at_length() {
+    let mut world = World::new();
+    let (mut own, mut other) = (finding(3), finding(4));
+    own.slot = world.slot.name.clone();
+    own.claim.body = "It loses data.\n\nStop it twice.".to_owned();
+    "elsewhere".clone_into(&mut other.claim.body);
+    other.slot = SlotName::parse("somebody").unwrap();
+    world.prior = vec![own, other];
+    let word = Word {
+        job: world.job.id,
+        role: Role::Correct,
+        disposition: Disposition::Fixed,
+        note: "It is kept now.".to_owned(),
+    };
+    world.notes.insert(FindingId(3), vec![word]);
+    let prompt = world.render();
+    let told = "\n|     It loses data.\n|     Stop it twice.\n|     Last said of it, by the creator: fixed. It is kept now.\n";
+    assert!(prompt.contains(told), "{prompt}");
+    assert!(!prompt.contains("elsewhere"), "{prompt}");
+    world.prior[0].disposition = Disposition::Overruled;
+    assert!(!world.render().contains("It loses data."));
 }

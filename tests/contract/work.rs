@@ -490,3 +490,25 @@ fn every_finding_is_told_whole() {
         }
     }
 }
+
+/// What an earlier attempt wrote is there, though the source was looked at before it.
+#[test]
+fn who_is_asked_again_is_told_to_look_at_what_is_there() {
+    let told = "## You were asked before";
+    let render = |role: Role, attempt, reason: AttemptReason| {
+        let mut work = Work::new(role);
+        work.world.job.attempt = attempt;
+        work.world.job.reason = reason;
+        work.render()
+    };
+    let form = || AttemptReason::ReAsk {
+        problems: vec!["no block".to_owned()],
+    };
+    for role in ROLES {
+        let again = render(role, 2, AttemptReason::First);
+        assert_eq!(again.contains(told), role.writes(), "{role:?}: {again}");
+        assert!(!render(role, 1, AttemptReason::First).contains(told));
+        // What is still there is said then in other words.
+        assert!(!render(role, 2, form()).contains(told));
+    }
+}

@@ -73,7 +73,7 @@ fn the_planner_refines_the_plan_after_two_failed_rounds() {
     for words in [
         "plan 1, ",
         "plan.md (sha256 ",
-        "plan 2, by pam",
+        "plan 2, by pam, refined by the findings of round 2 (sha256 ",
         "-# The plan\n+# The new plan\n",
         "-1. A sum.\n+1. A sum that works.\n",
     ] {

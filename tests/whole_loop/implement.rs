@@ -53,7 +53,10 @@ fn a_commit_of_ones_own_is_as_good_as_edits() {
         "{}; git -c user.name=a -c user.email=a@b commit -qam sum; echo Done. | deliver",
         adds("// sum")
     ));
-    stage.run(&LINE).ends(0);
+    // What it changed is named.
+    let ran = stage.run(&LINE);
+    let said = &ran.ends(0).stderr;
+    assert!(said.contains("answered; changed src/lib.rs\n"), "{said}");
     stage.bench().gate().ends(0);
 }
 
@@ -236,6 +239,30 @@ fn a_job_that_breaks_off_on_another_branch_says_so() {
     ran.ends(6).says("exited with 3");
     assert!(ran.stderr.contains("to elsewhere"), "{}", ran.stderr);
     assert!(ran.stderr.contains("switch feature"), "{}", ran.stderr);
+    stage.promoted_nothing();
+}
+
+/// The command that leads back from a branch without a commit makes none there, and leaves every file.
+#[test]
+fn a_branch_without_a_commit_is_left_for_the_one_that_was_there() {
+    let stage = stage(&format!(
+        "git checkout -q --orphan fresh; {}",
+        implements("// sum")
+    ));
+    let ran = stage.run(&LINE);
+    ran.ends(6)
+        .says("HEAD was switched from feature to fresh, which has no commit");
+    let root = stage.bench().repo.root().display().to_string();
+    let next = format!("git -C {root} symbolic-ref HEAD refs/heads/feature");
+    assert!(ran.stderr.contains(&next), "{}", ran.stderr);
+    stage
+        .bench()
+        .repo
+        .git(&["symbolic-ref", "HEAD", "refs/heads/feature"]);
+    stage
+        .bench()
+        .repo
+        .git(&["diff", "--quiet", "--", ":(exclude)src/lib.rs"]);
     stage.promoted_nothing();
 }
 

@@ -88,7 +88,7 @@ fn a_plan_is_challenged_and_refined_before_it_is_built() {
     shown.ends(0);
     for words in [
         "plan 1, by pam",
-        "objection: nothing says that it is tested",
+        "objection to plan 1: nothing says that it is tested",
         "-1. A sum is there.\n+1. A sum is there, and tested.\n",
     ] {
         assert!(shown.stdout.contains(words), "{words}: {}", shown.stdout);
@@ -126,6 +126,14 @@ fn an_empty_refinement_keeps_the_plan() {
     stage.run(&LINE).ends(0).says(KEPT);
     assert!(plan_of(&stage).starts_with("# Plan one"));
     warned_in_show_and_events(&stage, 1);
+    // What was objected stands with the plan that it was objected to, whatever came of it.
+    let shown = stage.bench().run(&["show", "--plan"]);
+    let shown = &shown.ends(0).stdout;
+    let (plan, objection) = (
+        shown.find("plan 1, by pam"),
+        shown.find("objection to plan 1: too short\n"),
+    );
+    assert!(plan < objection, "{shown}");
 }
 
 /// What is told on standard error stands in `show`, its JSON and the events, too (M-044).

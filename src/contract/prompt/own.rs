@@ -36,7 +36,7 @@ const EVERYWHERE: [&str; 16] = [
     "nonce",
 ];
 /// What the prompt of a review may name besides.
-const IN_REVIEWS: [&str; 18] = [
+const IN_REVIEWS: [&str; 19] = [
     "totals",
     "files",
     "more_files",
@@ -54,13 +54,15 @@ const IN_REVIEWS: [&str; 18] = [
     "prior",
     "contract",
     "fail_on",
+    "late",
     "tree",
 ];
 /// What the other prompts may name besides.
-const IN_WORK: [&str; 17] = [
+const IN_WORK: [&str; 18] = [
     "earlier",
     "judges",
     "writes",
+    "again",
     "objections",
     "raised",
     "findings",

@@ -63,12 +63,15 @@ impl Reviewed {
             parts: &self.parts,
             plan: self.plan,
             prior: &self.prior,
+            notes: &NOTES,
             places: &PLACES,
             seen: &self.seen,
+            late: self.plan.is_some(),
         }
     }
 }
 
+static NOTES: BTreeMap<FindingId, Vec<Word>> = BTreeMap::new();
 static PLACES: BTreeMap<FindingId, Place> = BTreeMap::new();
 
 pub(super) fn review(

@@ -7,13 +7,13 @@ use minijinja::{Value, context};
 use crate::contract::judge::COVERAGE_CAP;
 use crate::contract::prompt::place::{self, Place};
 use crate::contract::prompt::{Error, ReviewPrompt, agent, seen};
-use crate::contract::text::{Mark, inline, of_bytes};
+use crate::contract::text::{Mark, beginning, inline, of_bytes};
 use crate::domain::agent::{Agent, AgentKind, Contract, ReportChannel};
 use crate::domain::evidence::{ChangedFile, DiffPart, FileStatus, UnreviewedKind};
 use crate::domain::finding::{Claim, Disposition, Finding};
 use crate::domain::id::FindingId;
 use crate::domain::isolation::EvidenceKind;
-use crate::domain::job::AttemptReason;
+use crate::domain::job::{AttemptReason, Role};
 use crate::domain::lines;
 use crate::domain::lowered::Lowered;
 use crate::domain::slot::SlotName;
@@ -74,6 +74,7 @@ pub(super) fn review(prompt: &ReviewPrompt<'_>) -> Result<Value, Error> {
             },
             channel => channel(agent),
             fail_on => run.review.fail_on.as_str(),
+            late => prompt.late,
             nonce => &job.nonce,
             tree => pin.identity.tree.as_str(),
         },
@@ -235,15 +236,44 @@ fn prior(prompt: &ReviewPrompt<'_>, mark: &Mark) -> String {
         let again = finding
             .again
             .map_or_else(String::new, |first| format!(" (again {first})"));
-        format!(
+        let line = format!(
             "{id} ({slot}, {}{advisory}, {}){}{}: {title}{again}",
             claim.severity,
             disposition(finding.disposition),
             place.unwrap_or_default(),
             now(finding, prompt.places)
-        )
+        );
+        // Who is asked what became of its own has no memory of it.
+        if finding.slot == prompt.slot.name && !is_settled(finding) {
+            line + &at_length(finding, prompt)
+        } else {
+            line
+        }
     });
     mark.quote("findings", &lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// What a finding says, and what was said of it last, each line set in.
+fn at_length(finding: &Finding, prompt: &ReviewPrompt<'_>) -> String {
+    let mut told = vec![beginning(&finding.claim.body).to_owned()];
+    let words = prompt.notes.get(&finding.id);
+    if let Some(word) = words.and_then(|words| words.last()) {
+        let by = match word.role {
+            Role::Correct | Role::Comply => "the creator",
+            Role::Review | Role::Readjudicate => "its reviewer",
+            Role::Arbitrate => "the arbiter",
+            Role::Plan | Role::Challenge | Role::Refine | Role::Implement => "nobody known",
+        };
+        let how = disposition(word.disposition);
+        told.push(format!(
+            "Last said of it, by {by}: {how}. {}",
+            beginning(&word.note)
+        ));
+    }
+    let lines = told.iter().flat_map(|text| text.lines());
+    let lines = lines.filter(|line| !line.trim().is_empty());
+    let lines: Vec<String> = lines.map(|line| format!("\n    {line}")).collect();
+    lines.concat()
 }
 
 /// Where the lines are now that a finding cites, where that is another place than it says.

@@ -175,7 +175,7 @@ impl Before<'_> {
                     is_open = true;
                     failure = failure.next(command);
                 }
-                Ok(None) => {}
+                Ok(None) => failure = self.back_to_its_branch(failure),
                 Err(error) => {
                     let line = format!("\nwhether an operation is open is not known: {error}");
                     failure.message.push_str(&line);
@@ -210,6 +210,28 @@ impl Before<'_> {
             failure.message.push_str(&line);
         }
         failure
+    }
+
+    /// Where HEAD is on a branch that has no commit, and was on another one: the way back takes nothing away,
+    /// neither from the index nor from the files.
+    fn back_to_its_branch(&self, mut failure: Failure) -> Failure {
+        let (rim, before) = (self.rim, &self.pinned.tripwire.head_ref);
+        let unborn = object::commit_of(&rim.git, &rim.repository.git_dir, "HEAD");
+        let now = rim.repository.branch(&rim.git);
+        let (Ok(None), Ok(Some(now))) = (unborn, now) else {
+            return failure;
+        };
+        if self.pinned.branch.is_none() || now == *before {
+            return failure;
+        }
+        let short = |name: &str| name.trim_start_matches("refs/heads/").to_owned();
+        failure.message = format!(
+            "HEAD was switched from {} to {}, which has no commit",
+            short(before),
+            short(&now)
+        );
+        let root = self.run.source_root.as_str();
+        failure.next(["git", "-C", root, "symbolic-ref", "HEAD", before])
     }
 
     fn beside_an_operation(&self) -> Result<Remeasured, Failure> {

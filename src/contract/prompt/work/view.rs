@@ -10,7 +10,7 @@ use crate::contract::prompt::view::{channel, code, disposition, now, place_of, p
 use crate::contract::text::{Mark, beginning, inline};
 use crate::domain::finding::{Disposition, Finding, Word};
 use crate::domain::isolation::EvidenceKind;
-use crate::domain::job::Role;
+use crate::domain::job::{AttemptReason, Job, Role};
 
 pub(super) fn work(prompt: &WorkPrompt<'_>) -> Value {
     let (pin, run, job) = (prompt.pin, prompt.run, prompt.job);
@@ -40,6 +40,7 @@ pub(super) fn work(prompt: &WorkPrompt<'_>) -> Value {
             mark => mark.as_str(),
             judges => judges,
             writes => writes,
+            again => asked_again(job),
             task => task.map(|task| mark.quote("task", task)),
             plan => prompt.plan.map(|plan| mark.quote("plan", plan)),
             objections => objections(prompt, &mark),
@@ -67,6 +68,13 @@ pub(super) fn work(prompt: &WorkPrompt<'_>) -> Value {
             nonce => &job.nonce,
         },
     }
+}
+
+/// Whether an earlier attempt of a job that writes came to its end without an answer, and not since its form
+/// was wrong: what it wrote is there.
+fn asked_again(job: &Job) -> bool {
+    let mends_form = matches!(job.reason, AttemptReason::ReAsk { .. });
+    job.role.writes() && job.attempt > 1 && !mends_form
 }
 
 fn kind(role: Role, evidence: EvidenceKind) -> &'static str {

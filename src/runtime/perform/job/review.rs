@@ -83,8 +83,10 @@ impl<'a> ReviewTask<'a> {
             parts: &parts,
             plan: self.plan.as_deref(),
             prior: &self.prior(),
+            notes: &self.state.notes,
             places: &self.state.places,
             seen,
+            late: self.state.may_be_late(self.job),
         })
         .map_err(|error| {
             let message = format!("the prompt of {}: {error}", self.job.slot);
