@@ -8,6 +8,9 @@
 //! A run that was broken off can be resumed, so what cannot be made again is kept: the folders of
 //! jobs whose end is not in its journal, where a finished report may lie, and its review store.
 //!
+//! What is left of a run whose repository is not there is kept, since a disk may only not be mounted; the user
+//! can say that it is gone (`--gone`).
+//!
 //! Processes of its jobs whose guards were killed are ended first, those that lineage proves and no
 //! others. While one lives that cannot be ended, everything of the run is kept.
 //!
@@ -29,7 +32,7 @@ use std::path::Path;
 use crate::cleanup::folders::Folders;
 use crate::cleanup::item::{Fate, Item};
 use crate::cleanup::known::Known;
-use crate::cleanup::standing::{Held, Standing, judge};
+use crate::cleanup::standing::{Held, Standing, guards, judge};
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::store::Journal;
@@ -49,6 +52,8 @@ pub struct Request<'a> {
     pub store_budget: u64,
     /// Only look.
     pub dry_run: bool,
+    /// Whether repositories that are not there are gone for good, which nobody but the user knows.
+    pub gone: bool,
     /// Who is told what is waited for.
     pub told: &'a dyn Fn(&str),
 }
@@ -79,7 +84,13 @@ fn one_run(request: &Request<'_>, folders: &Folders, known: &Known, run: LoopId)
         folders.of_run(run).into_iter().map(kept).collect()
     };
     let state = match known.home_of(run) {
-        Ok(state) => state,
+        Ok(Some(state)) => state,
+        Ok(None) if request.gone => return homeless(request, folders, run, &kept),
+        Ok(None) => {
+            return kept(&format!(
+                "no repository that is known here has this run; {IF_GONE}"
+            ));
+        }
         Err(why) => return kept(&why),
     };
     let judged = || judge(state, run, request.cache_root, Held::No);
@@ -98,7 +109,7 @@ fn one_run(request: &Request<'_>, folders: &Folders, known: &Known, run: LoopId)
     };
     let dead = match standing {
         Standing::Dead(dead) => dead,
-        Standing::Guarded => return kept("a guard still ends one of its jobs"),
+        Standing::Guarded => return kept(GUARDED),
         Standing::InUse(why) | Standing::Unknown(why) => return kept(&why),
     };
     if request.dry_run {
@@ -122,6 +133,37 @@ fn one_run(request: &Request<'_>, folders: &Folders, known: &Known, run: LoopId)
             kept("it changed while it was looked at")
         }
     }
+}
+
+const GUARDED: &str = "a guard still ends one of its jobs";
+
+/// What is said where only the user can know more.
+const IF_GONE: &str = "if it is gone for good: run-loop cleanup --gone";
+
+/// What a run left whose repository is gone: there is no journal that anybody could go on with, and no lock of
+/// it; its guards and processes are looked for all the same.
+fn homeless(
+    request: &Request<'_>,
+    folders: &Folders,
+    run: LoopId,
+    kept: &dyn Fn(&str) -> Vec<Item>,
+) -> Vec<Item> {
+    let guarded = match guards(&request.cache_root.join("jobs").join(run.to_string())) {
+        Ok(guarded) => guarded,
+        Err(why) => return kept(&why),
+    };
+    let left = if request.dry_run {
+        if guarded {
+            return kept(GUARDED);
+        }
+        processes::left(request.cache_root, run)
+    } else {
+        if guarded && let Err(why) = processes::guards_end(request.cache_root, run, request.told) {
+            return kept(&why);
+        }
+        processes::end(request.cache_root, run)
+    };
+    after(left, kept, || folders.whole(run, request.dry_run))
 }
 
 /// The processes of a run, and what else it left; that is kept while any of them may live.

@@ -103,6 +103,27 @@ impl Folders {
             .collect()
     }
 
+    /// Removes all that a run left that nobody can go on with, or says that it would be.
+    pub(crate) fn whole(&self, run: LoopId, dry_run: bool) -> Vec<Item> {
+        let nobodys = |_: &str| None;
+        let mut items = Vec::new();
+        for item in self.of_run(run) {
+            if item.what == What::Trees {
+                items.push(self.trees(item, run, dry_run));
+            } else {
+                items.extend(self.entries(item, run, dry_run, &nobodys));
+            }
+        }
+        items
+    }
+    fn trees(&self, item: Item, run: LoopId, dry_run: bool) -> Item {
+        if dry_run {
+            item
+        } else {
+            item.removed(release_run(&self.root, run))
+        }
+    }
+
     /// Removes what a dead run left, or says what would be.
     pub(crate) fn remains(
         &self,
@@ -114,8 +135,7 @@ impl Folders {
         let mut items = Vec::new();
         for item in self.of_run(run) {
             match item.what {
-                What::Trees if dry_run => items.push(item),
-                What::Trees => items.push(item.removed(release_run(&self.root, run))),
+                What::Trees => items.push(self.trees(item, run, dry_run)),
                 What::Jobs => {
                     let why = |name: &str| job(name, dead);
                     items.extend(self.entries(item, run, dry_run, &why));

@@ -52,9 +52,9 @@ impl Known {
         Ok(Self { states })
     }
 
-    /// The state that a run is at home in; a copy of it is no word on it. Why it cannot be told, where it
-    /// cannot.
-    pub(crate) fn home_of(&self, run: LoopId) -> Result<&StateFolder, String> {
+    /// The state that a run is at home in, where one is known that has it; a copy of it is no word on it. Why
+    /// it cannot be told, where it cannot.
+    pub(crate) fn home_of(&self, run: LoopId) -> Result<Option<&StateFolder>, String> {
         let holding = self
             .states
             .iter()
@@ -62,7 +62,7 @@ impl Known {
         let holding: Vec<_> = holding.map(|(_, state, _)| state).collect();
         let homes: Vec<Home> = holding.iter().map(|state| Home::of(state, run)).collect();
         if let Some(at) = homes.iter().position(|home| *home == Home::Here) {
-            return Ok(holding[at]);
+            return Ok(Some(holding[at]));
         }
         if let Some(Home::Elsewhere(theirs)) =
             homes.iter().find(|it| matches!(it, Home::Elsewhere(_)))
@@ -71,8 +71,8 @@ impl Known {
             return Err(format!("it is a run of {theirs}: clean up there"));
         }
         match holding[..] {
-            [state] => Ok(state),
-            [] => Err("no repository that is known here has this run".to_owned()),
+            [state] => Ok(Some(state)),
+            [] => Ok(None),
             [..] => Err("several repositories have this run".to_owned()),
         }
     }

@@ -197,7 +197,7 @@ fn step_of(effect: &Effect) -> Option<String> {
 }
 
 /// Whether any guard of the run's jobs lives.
-fn guards(jobs: &Path) -> Result<bool, String> {
+pub(super) fn guards(jobs: &Path) -> Result<bool, String> {
     let said = |error: io::Error| error.to_string();
     for folder in remains::captures(jobs).map_err(said)? {
         if matches!(probe(&folder).map_err(said)?, Probe::Running { .. }) {

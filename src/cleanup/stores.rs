@@ -2,9 +2,9 @@
 
 use std::io;
 
-use crate::cleanup::Request;
 use crate::cleanup::item::{Item, What};
 use crate::cleanup::known::Known;
+use crate::cleanup::{IF_GONE, Request};
 use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::summary::Summary;
@@ -42,15 +42,16 @@ pub(crate) fn clean(
     // What was never seen in use counts as the oldest.
     ready.sort_by_key(|store| store.last_used);
     for store in &ready {
-        if sum <= request.store_budget {
-            break;
+        let gone = request.gone && store.common_dir.is_none();
+        if sum <= request.store_budget && !gone {
+            continue;
         }
         let item = item(store, What::Store);
         if shared {
             items.push(item.kept(shared_reason));
             continue;
         }
-        if let Some(why) = needed(store, known) {
+        if let Some(why) = needed(store, known).filter(|_| !gone) {
             items.push(item.kept(why));
             continue;
         }
@@ -83,7 +84,9 @@ fn remove(request: &Request<'_>, upkeep: &Upkeep, store: &StoreFolder, item: Ite
 /// exist nowhere else.
 fn needed(store: &StoreFolder, known: &Known) -> Option<String> {
     let Some(common_dir) = &store.common_dir else {
-        return Some("its repository is not there, so its runs are unknown".to_owned());
+        return Some(format!(
+            "its repository is not there, so its runs are unknown; {IF_GONE}"
+        ));
     };
     let (state, runs) = known.of_repository(common_dir)?;
     let is_end = |entry: &Entry| matches!(entry.event, Event::RunEnded { .. });

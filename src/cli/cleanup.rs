@@ -35,6 +35,7 @@ pub(crate) fn run(
         common_dir: here.as_deref(),
         store_budget: args.store_budget,
         dry_run: args.dry_run,
+        gone: args.gone,
         told: &|what| output::note(what),
     })?;
     output::data(&match format {

@@ -186,6 +186,34 @@ fn an_unknown_run_is_kept() {
     kept(&dead, "it is no folder of a run");
 }
 
+/// Where the user says so, what is left of a repository that is gone goes too; its runs are not touched, should it
+/// come back.
+#[test]
+fn what_a_gone_repository_left_goes_where_that_is_said() {
+    let dead = Dead::killed();
+    let git = dead.bench.repo.root().join(".git");
+    let away = dead.bench.repo.beside("away");
+    std::fs::rename(&git, &away).unwrap();
+    let gone = "if it is gone for good: run-loop cleanup --gone";
+    kept(&dead, gone);
+    let before = photo(&dead.cache());
+    let told = dead.clean(&["--gone", "--dry-run"]);
+    assert!(told.contains("would remove job folders"), "{told}");
+    same(&before, &photo(&dead.cache()));
+    let told = dead.clean(&["--gone"]);
+    for what in ["job folders", "review trees", "evidence", "review store"] {
+        assert!(told.contains(&format!("removed {what}")), "{what}: {told}");
+    }
+    for kind in ["jobs", "trees", "evidence"] {
+        assert!(!dead.folder(kind).exists(), "{kind}");
+    }
+    std::fs::rename(&away, &git).unwrap();
+    let run = dead.run.to_string();
+    dead.bench.run(&["show", &run]).ends(0);
+    dead.clean(&["--gone"]);
+    dead.bench.run(&["show", &run]).ends(0);
+}
+
 /// Started in another repository, or in none, runs are found by the review stores.
 #[test]
 fn runs_of_other_repositories_are_found_by_their_stores() {

@@ -96,6 +96,9 @@ fn a_store_without_its_repository_is_kept() {
     let told = dead.clean(&["--store-budget", "0"]);
     assert!(told.contains("its repository is not there"), "{told}");
     assert!(store.is_dir());
+    let told = dead.clean(&["--gone"]);
+    assert!(told.contains("removed review store"), "{told}");
+    assert!(!store.exists());
 }
 
 /// Stores that were set aside, and makings that broke off, go when no lock is held for them.

@@ -11,6 +11,10 @@ pub struct CleanupArgs {
     /// Show what would be removed and what would be kept; change nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Also remove what runs of repositories left that are not there any more; of one on a disk that is not
+    /// mounted nobody can tell that it is not gone
+    #[arg(long)]
+    pub gone: bool,
     /// How much review stores may take, such as 500MiB; the least recently used go first
     #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = size)]
     pub store_budget: u64,
