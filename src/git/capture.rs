@@ -151,15 +151,15 @@ impl Source<'_> {
     }
 
     fn failed(&self, error: &Error) -> Meaning {
-        if let Error::Io(error) = error {
-            let code = if error.kind() == ErrorKind::StorageFull {
+        if let Error::Io(io) = error {
+            let code = if error.is_full() {
                 Code::StateUnwritable
-            } else if error.kind() == ErrorKind::PermissionDenied {
+            } else if io.kind() == ErrorKind::PermissionDenied {
                 Code::UnreadableFile
             } else {
                 Code::SnapshotRefused
             };
-            return Meaning::Refused(Failure::new(code, error.to_string()));
+            return Meaning::Refused(error.helped(Failure::new(code, io.to_string())));
         }
         meaning(&self.repo.source_root, error)
     }

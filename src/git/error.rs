@@ -9,6 +9,7 @@ use crate::domain::failure::Failure;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::process::command::Command;
+use crate::store::state_folder::is_full;
 
 /// A git process or its answer that cannot be relied on.
 #[derive(Debug, thiserror::Error)]
@@ -136,6 +137,10 @@ impl Error {
     }
     /// A failure with the command that helps where this is its reason.
     pub(crate) fn helped(&self, failure: Failure) -> Failure {
+        if self.is_full() {
+            // Which one it is, that of the repository or that of the cache, is seen there.
+            return failure.next(["df", "-h"]);
+        }
         match self {
             Self::NotGenuine { .. } | Self::NoWay { .. } | Self::NotBest { .. } => {
                 failure.next(["git", "fsck", "--full"])
@@ -160,6 +165,15 @@ impl Error {
             | Self::NotAFile { .. }
             | Self::Io(_) => failure,
         }
+    }
+    /// Whether a disk is full, or what the user may have of it is used up.
+    pub(crate) fn is_full(&self) -> bool {
+        if let Self::Io(error) = self {
+            return is_full(error);
+        }
+        let said = String::from_utf8_lossy(self.stderr());
+        let words = ["No space left on device", "Disk quota exceeded"];
+        words.iter().any(|words| said.contains(words))
     }
     /// What git said on standard error, where that is the fault.
     #[must_use]

@@ -38,6 +38,7 @@ use crate::domain::run_spec::ReviewSpec;
 use crate::domain::seen::Change;
 use crate::git::store::ReviewStore;
 use crate::git::{self, Git};
+use crate::store::state_folder::is_full;
 
 /// Why there is no evidence.
 #[derive(Debug, thiserror::Error)]
@@ -106,6 +107,7 @@ fn failed(error: &Error) -> Failure {
     let failure = Failure::new(Code::EvidenceFailed, message);
     match error {
         Error::Git(error) => error.helped(failure),
+        Error::Io(error) if is_full(error) => failure.next(["df", "-h"]),
         Error::Io(_)
         | Error::List(_)
         | Error::Diff(_)

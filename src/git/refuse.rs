@@ -120,20 +120,19 @@ pub(crate) fn meaning(root: &Path, error: &Error) -> Meaning {
         | Error::NotAFile { .. }
         | Error::Io(_) => false,
     };
-    let full = line("No space left").is_some();
+    let full = error.is_full();
     if !full && (by_signal || passing.iter().any(|needle| line(needle).is_some())) {
         return Meaning::Unquiet(error.to_string());
     }
-    let code = if full {
-        Code::StateUnwritable
-    } else {
-        Code::SnapshotRefused
-    };
     let message = format!(
         "git cannot take a snapshot of {}: {error}",
         path_shown(root)
     );
-    Meaning::Refused(with_status(code, message, root))
+    Meaning::Refused(if full {
+        error.helped(Failure::new(Code::StateUnwritable, message))
+    } else {
+        with_status(Code::SnapshotRefused, message, root)
+    })
 }
 
 /// Two tracked names that git cannot tell apart by the repository's own setting.

@@ -59,6 +59,7 @@ use crate::domain::slot::SlotName;
 use crate::git::repository::{ObjectFormat, Repository};
 use crate::git::store::ReviewStore;
 use crate::git::{self, Git};
+use crate::store::state_folder::is_full;
 
 /// Why a review tree is not opened, or not believed.
 #[derive(Debug, thiserror::Error)]
@@ -145,6 +146,7 @@ impl ReviewTrees {
             let failure = Failure::new(Code::ReviewTreeFailed, message);
             match error {
                 Error::Git(error) => error.helped(failure),
+                Error::Io(error) if is_full(error) => failure.next(["df", "-h"]),
                 Error::Io(_) | Error::Doubt(_) => failure,
             }
         };

@@ -124,6 +124,17 @@ fn ours(folder: Folder) -> io::Result<Folder> {
     Ok(folder)
 }
 
+/// Whether there is no room for what was to be written.
+#[must_use]
+pub fn is_full(error: &io::Error) -> bool {
+    let full = [
+        io::ErrorKind::StorageFull,
+        io::ErrorKind::QuotaExceeded,
+        io::ErrorKind::FileTooLarge,
+    ];
+    full.contains(&error.kind())
+}
+
 /// The failure of a state that cannot be used, with the command that shows why.
 #[must_use]
 pub fn unwritable(path: &Path, error: &io::Error) -> Failure {
@@ -133,12 +144,7 @@ pub fn unwritable(path: &Path, error: &io::Error) -> Failure {
         format!("the state folder {shown} cannot be used: {error}"),
     );
     let parent = path.parent().unwrap_or(path).display().to_string();
-    let full = [
-        io::ErrorKind::StorageFull,
-        io::ErrorKind::QuotaExceeded,
-        io::ErrorKind::FileTooLarge,
-    ];
-    if full.contains(&error.kind()) {
+    if is_full(error) {
         failure.next(["df", "-h", &parent])
     } else if error.kind() == io::ErrorKind::ReadOnlyFilesystem {
         failure.next(["findmnt", "--target", &parent])

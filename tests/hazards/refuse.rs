@@ -165,6 +165,12 @@ fn a_complaint_of_git_is_never_noise() {
         let source = Source::at(&repo, repo.root(), Some("HEAD"), git);
         let failure = source.try_pin(1).unwrap_err();
         assert_eq!(failure.code, code, "{name}: {failure}");
+        let shows_room = failure.next.0 == ["df", "-h"];
+        assert_eq!(
+            shows_room,
+            code == Code::StateUnwritable,
+            "{name}: {failure}"
+        );
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
+use crate::store::state_folder;
 
 /// What is wrong with a journal. None of these is ever read as "no events".
 #[derive(Debug, thiserror::Error)]
@@ -102,7 +103,7 @@ impl Error {
             Self::Newer { .. } => failure.next(["run-loop", "--version"]),
             Self::SecondWriter => failure.next(["run-loop", "status"]),
             Self::Sqlite(error) if is_full(error) => failure.next(["df", "-h", &folder]),
-            Self::Open(error) if error.kind() == io::ErrorKind::StorageFull => {
+            Self::Open(error) if state_folder::is_full(error) => {
                 failure.next(["df", "-h", &folder])
             }
             Self::Open(_) | Self::Replaced(_) => failure.next(["ls", "-la", &folder]),
