@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::agent::Agent;
 use crate::domain::id::{JobId, MessageId};
+use crate::domain::identity::Lost;
 use crate::domain::job::{Ended, SessionUse, Stored};
 use crate::domain::spent::Spent;
 use crate::domain::time::{Stamp, Timestamp};
@@ -291,6 +292,9 @@ pub struct DispatchOutcome {
     pub started_at: Timestamp,
     /// When it had ended.
     pub ended_at: Timestamp,
+    /// Uncommitted edits that are gone since, where the source was pinned before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<Box<Lost>>,
 }
 
 impl DispatchOutcome {

@@ -187,6 +187,19 @@ pub struct Remeasured {
     /// What cannot be known of a job that may write.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<Doubt>,
+    /// What is lost of how things were right before the step's newest job, where an earlier one had been asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anew: Option<Box<Lost>>,
+}
+
+/// Uncommitted edits that are gone since a job was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lost {
+    /// Their paths.
+    pub edits: Vec<RepoPath>,
+    /// What still holds them.
+    pub kept: Kept,
 }
 
 /// One side of a conflict, as the index has it.

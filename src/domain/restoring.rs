@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::domain::failure::NextCommand;
 use crate::domain::id::RoundNumber;
-use crate::domain::identity::{Doubt, Elsewhere, Kept, Remeasured, Side, Site};
+use crate::domain::identity::{Doubt, Elsewhere, Kept, Lost, Remeasured, Side, Site};
 use crate::domain::job::Role;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
@@ -95,10 +95,16 @@ impl Restoring {
         let elsewhere = elsewhere.map(|moved| Self::elsewhere(moved, root));
         let unknown = measured.unknown.iter();
         let unknown = unknown.map(|doubt| Self::unknown(doubt, root));
-        let lost = lost.chain(staged).chain(sides);
+        let anew = measured.anew.as_deref().into_iter().flat_map(Self::all_of);
+        let lost = lost.chain(anew).chain(staged).chain(sides);
         lost.chain(elsewhere).chain(unknown).collect()
     }
 
+    /// What is lost since a job was asked.
+    pub fn all_of(lost: &Lost) -> impl Iterator<Item = Self> {
+        let edits = lost.edits.iter();
+        edits.map(|path| Self::lost(path, &lost.kept, &lost.kept.snapshot))
+    }
     fn lost(path: &RepoPath, kept: &Kept, commit: &Oid) -> Self {
         let said = format!("lost the uncommitted edits of {path}; they are printed by");
         Self::of_path(What::LostEdits, said, path, kept, commit)

@@ -43,6 +43,8 @@ pub struct Summary {
     pub work: Option<Work>,
     /// What steps of work threw away or left elsewhere.
     pub left_by_work: Vec<LeftByWork>,
+    /// What jobs threw away that were a run of their own.
+    pub lost_by_jobs: Vec<Restoring>,
     /// What is to be known of steps of work that gave no answer.
     pub warnings: Vec<(Work, &'static str)>,
     /// Every finding.
@@ -339,6 +341,12 @@ impl Summary {
                     Some(_) | None => None,
                 };
                 self.delegated.push((job, Box::new(outcome.clone())));
+                let lost = outcome
+                    .lost
+                    .as_deref()
+                    .into_iter()
+                    .flat_map(Restoring::all_of);
+                self.lost_by_jobs.extend(lost);
             }
             Outcome::Promoted {
                 result: Done::Ok(promotion),
@@ -422,7 +430,8 @@ impl Summary {
     /// copy of it, also when the run is over.
     #[must_use]
     pub fn kept_in_store(&self) -> Option<&NextCommand> {
-        let mut all = self.left_by_work.iter().map(|left| &left.restoring);
+        let of_work = self.left_by_work.iter().map(|left| &left.restoring);
+        let mut all = of_work.chain(&self.lost_by_jobs);
         let in_store = all.find(|it| it.store.is_some() && it.commit.is_some());
         in_store.map(|restoring| &restoring.command)
     }

@@ -45,8 +45,10 @@ pub const UNHELD: &str = "unheld";
 pub const STAGED: &str = "staged";
 /// The same of the sides of conflicts.
 pub const UNMERGED: &str = "unmerged";
+/// The source right before the step's newest job, where an earlier one had been asked.
+pub const ANEW: &str = "anew";
 /// The endings of all such files.
-pub const KINDS: [&str; 4] = [BRANCHES, UNHELD, STAGED, UNMERGED];
+pub const KINDS: [&str; 5] = [BRANCHES, UNHELD, STAGED, UNMERGED, ANEW];
 
 /// How the names begin of what holds how things were before a step of work: files with these endings,
 /// and the snapshots in the review store.

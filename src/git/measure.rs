@@ -77,6 +77,7 @@ fn compare(
         kept: None,
         elsewhere: Vec::new(),
         unknown: Vec::new(),
+        anew: None,
     })
 }
 

@@ -66,6 +66,26 @@ pub fn pin(
     Ok(pin)
 }
 
+/// The same of the source right before a job alone, held under a name of its own.
+///
+/// # Errors
+/// As [`pin`] in the first round.
+pub(crate) fn before_job(
+    git: &Git,
+    repo: &Repository,
+    store: &ReviewStore,
+    spec: &RunSpec,
+    name: &str,
+) -> Result<Pin, Failure> {
+    let pinning = Pinning {
+        git,
+        repo,
+        store,
+        spec,
+    };
+    store.twice(|| pinning.hold(&format!("{}/{name}", spec.loop_id)))
+}
+
 /// In a later round a source that cannot be captured any more has moved (4), and was not refused
 /// (3): the run was under way.
 fn later(failure: Failure, round: RoundNumber) -> Failure {

@@ -103,6 +103,7 @@ pub async fn drive(
             match take(journal, state, input, observer) {
                 Ok(events) => {
                     restore::left_by_work(&before, &events, observer);
+                    restore::lost_by_job(&events, observer);
                     restore::written_plan(&performing.rim, state, &events, observer);
                 }
                 Err(failure) => {

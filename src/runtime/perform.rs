@@ -1,6 +1,7 @@
 //! Performing effects: one file for each kind. Every effect can be performed again after a crash,
 //! and each gives exactly one outcome; what goes wrong is an outcome too.
 
+mod anew;
 mod delegate;
 mod evidence;
 pub(super) mod job;
@@ -71,12 +72,21 @@ pub(super) async fn perform(
                 }
             },
         },
-        Effect::RunJob { job } => Outcome::JobEnded {
-            outcome: job::perform(&rim, &state, &job, again, run_left, stop, kill).await,
-        },
-        Effect::Delegate { dispatch } => Outcome::Delegated {
-            outcome: delegate::perform(&rim, &state, &dispatch, again, run_left, stop, kill).await,
-        },
+        Effect::RunJob { job } => {
+            anew::before_job(&rim, &state, &job, again).await;
+            Outcome::JobEnded {
+                outcome: job::perform(&rim, &state, &job, again, run_left, stop, kill).await,
+            }
+        }
+        Effect::Delegate { dispatch } => {
+            let is_alone = anew::before_dispatch(&rim, &state, &dispatch, again).await;
+            let mut outcome =
+                delegate::perform(&rim, &state, &dispatch, again, run_left, stop, kill).await;
+            if is_alone && outcome.ended.was_asked() {
+                outcome.lost = anew::lost_by(&rim, &state, &dispatch).await.map(Box::new);
+            }
+            Outcome::Delegated { outcome }
+        }
         Effect::AwaitJobs { until, .. } => {
             tokio::select! {
                 () = stop.cancelled() => {}

@@ -122,6 +122,24 @@ pub(super) fn left_by_work(before: &State, events: &[Event], observer: &mut dyn 
     }
 }
 
+/// Tells what a job of its own run threw away.
+pub(super) fn lost_by_job(events: &[Event], observer: &mut dyn Observer) {
+    for event in events {
+        if let Event::EffectDone { outcome, .. } = event
+            && let Outcome::Delegated { outcome } = &**outcome
+        {
+            for Restoring { said, command, .. } in outcome
+                .lost
+                .as_deref()
+                .into_iter()
+                .flat_map(Restoring::all_of)
+            {
+                observer.note(&format!("the job {said}: {command}"));
+            }
+        }
+    }
+}
+
 /// What moved while a job ran that may only read: it or somebody else wrote, and it is reviewed as it lies.
 fn changed_beside_reading(work: &Work, measured: &Remeasured) -> Option<String> {
     let paths = &measured.moved_paths;

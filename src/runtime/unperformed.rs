@@ -67,6 +67,7 @@ pub(super) fn outcome(effect: &Effect, failure: Failure) -> Outcome {
                 spent: Spent::default(),
                 unusable: None,
                 misfit: None,
+                lost: None,
                 started_at: now,
                 ended_at: now,
             },

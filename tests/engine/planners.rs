@@ -69,6 +69,7 @@ fn measured_after_first(planned_by: Planned, moves: impl Fn(&mut Pin)) -> Run {
         kept: None,
         elsewhere: Vec::new(),
         unknown: Vec::new(),
+        anew: None,
     });
     run.done(id, Outcome::Measured { result });
     run

@@ -316,6 +316,7 @@ pub fn delegated(ended: Ended, with_report: bool) -> Outcome {
             spent: Spent::default(),
             unusable: None,
             misfit: None,
+            lost: None,
             started_at: Timestamp::from_millis(0),
             ended_at: Timestamp::from_millis(1),
         },

@@ -206,6 +206,7 @@ impl World {
             kept: None,
             elsewhere: Vec::new(),
             unknown: Vec::new(),
+            anew: None,
         };
         let panel = vec![reader("security"), checks()];
         let slots = vec![

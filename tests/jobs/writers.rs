@@ -256,3 +256,27 @@ fn what_a_creators_job_finished_unseen_is_used() {
     let row = prompt.lines().find(|line| line.contains("| helper |"));
     assert!(row.unwrap().contains("| completed |"), "{prompt}");
 }
+
+/// Issue 5, item 2: a job of its own, outside of any loop, that throws uncommitted edits away says so.
+#[test]
+fn what_a_single_job_threw_away_is_told() {
+    let agent =
+        ScriptedAgent::with_script("cat > /dev/null; git checkout -q -- src/lib.rs; echo done");
+    let bench = Bench::new().spare("helper", &agent, "").ready();
+    bench.repo.write("src/lib.rs", "// not committed\n");
+    let file = bench.repo.beside("prompt.md");
+    std::fs::write(&file, "Tidy up.\n").unwrap();
+    let file = file.to_str().unwrap();
+    let ran = bench.run(&["job", "submit", "--agent", "helper", "--prompt-file", file]);
+    ran.ends(0);
+    let mut lines = ran.stderr.lines();
+    let line = lines.find(|line| line.contains("lost the uncommitted edits of src/lib.rs"));
+    let line = line.unwrap_or_else(|| unreachable!("{}", ran.stderr));
+    let command = &line[line.find("git ").unwrap()..];
+    // W07: what exists nowhere else is kept, though the run is over.
+    bench.run(&["cleanup", "--store-budget", "0"]).ends(0);
+    let shown = std::process::Command::new("sh")
+        .args(["-c", command])
+        .output();
+    assert_eq!(shown.unwrap().stdout, b"// not committed\n");
+}

@@ -108,6 +108,7 @@ fn the_cost_of_delegated_jobs_is_in_the_header() {
                 report: None,
                 unusable: None,
                 misfit: None,
+                lost: None,
                 spent: Spent {
                     cost_micro_usd: told,
                     ..Spent::default()

@@ -4,7 +4,7 @@
 use crate::implement::{COMMIT, LINE};
 use crate::stage::{Stage, adds, by_role};
 use crate::support::agents::quote;
-use crate::thrown_away::told;
+use crate::thrown_away::{restored, told};
 
 /// A creator that meets a limit at first, and does this when it is asked again.
 fn limited_then(does: &str) -> Stage {
@@ -68,4 +68,19 @@ fn staged_work_is_told_after_a_resume() {
     );
     let evidence = stage.bench().left_in_cache(&["evidence"]);
     assert_eq!(evidence, Vec::<String>::new());
+}
+
+/// Issue 5, item 2: what people edit while a run lies aside is as safe as what they had edited before it.
+#[test]
+fn edits_made_while_a_run_lies_aside_are_told_when_they_are_lost() {
+    let stage = limited_then(&format!("git checkout -q -- README; {}", adds("// sum")));
+    let repo = &stage.bench().repo;
+    repo.write("README", "readme\n");
+    repo.git(&["add", "README"]);
+    repo.git(&["commit", "-q", "-m", "readme"]);
+    stage.run(&LINE).ends(75);
+    repo.write("README", "// edited while it lay aside\n");
+    let ran = stage.bench().run(&["resume"]);
+    let shown = restored(&stage, &ran, "README");
+    assert_eq!(shown, "// edited while it lay aside\n");
 }

@@ -31,6 +31,15 @@ use crate::runtime::rim::Rim;
 use crate::runtime::taken_over::{self, Asked};
 use crate::store::mailbox::Card;
 
+/// Whether a dispatch is all that a run does, and works in the source itself: no step of the run measures what
+/// it throws away.
+pub(super) fn works_alone(state: &State, dispatch: &Dispatch) -> bool {
+    let record = state.delegations.get(&dispatch.job);
+    let of_nobody = record.is_some_and(|record| record.submission.parent.is_none());
+    let single = |run: &&RunSpec| run.single.is_some() && run.source_root == dispatch.directory;
+    of_nobody && state.run.as_deref().as_ref().is_some_and(single)
+}
+
 /// Runs a dispatch. Whatever goes wrong on the way is one that was not started.
 pub(super) async fn perform(
     rim: &Rim,
@@ -91,6 +100,7 @@ pub(super) async fn perform(
         report,
         unusable: done.unusable,
         misfit,
+        lost: None,
         started_at,
         ended_at,
     }

@@ -10,10 +10,10 @@ use crate::domain::job::Role;
 use crate::domain::oid::Oid;
 use crate::domain::restoring::Restoring;
 use crate::domain::run_spec::RunSpec;
-use crate::domain::work::{BRANCHES, STAGED, UNHELD, UNMERGED};
+use crate::domain::work::{ANEW, BRANCHES, STAGED, UNHELD, UNMERGED};
 use crate::git::staged::Now;
 use crate::git::{branches, measure, object, operation, staged, unheld, unmerged};
-use crate::runtime::perform::pin;
+use crate::runtime::perform::{anew, pin};
 use crate::runtime::rim::Rim;
 
 /// Bytes of a list of branches, or of HEAD's moves.
@@ -93,6 +93,9 @@ impl Before<'_> {
         measured.lost.dedup();
         measured.elsewhere = left.elsewhere;
         measured.unknown = left.unknown;
+        let (folder, name) = pin::before_file(self.rim, self.run, self.round, self.role)?;
+        let place = (&folder, &*format!("{name}.{ANEW}"));
+        measured.anew = anew::lost(self.rim, self.run, place)?.map(Box::new);
         measured.unstaged = left.gone.staged;
         measured.unmerged = left.conflicts.sides;
         let nothing = measured.lost.is_empty()
@@ -268,6 +271,7 @@ impl Before<'_> {
             }),
             elsewhere: left.elsewhere,
             unknown: left.unknown,
+            anew: None,
         })
     }
 }

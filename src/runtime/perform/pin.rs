@@ -52,14 +52,18 @@ pub(super) fn before_file(
     round: RoundNumber,
     role: Role,
 ) -> Result<(Folder, String), Failure> {
-    let relative = PathBuf::from(format!("evidence/{}", run.loop_id));
-    let folder = Folder::open(&rim.cache)
-        .and_then(|cache| cache.make_descend(&relative, Access::Private))
-        .map_err(|error| unwritable(&error))?;
-    Ok((folder, before(round, role)))
+    Ok((folder(rim, run)?, before(round, role)))
 }
 
-fn unwritable(error: &std::io::Error) -> Failure {
-    let message = format!("the branches before a job cannot be kept: {error}");
+/// The folder of a run in which is kept how things were.
+pub(super) fn folder(rim: &Rim, run: &RunSpec) -> Result<Folder, Failure> {
+    let relative = PathBuf::from(format!("evidence/{}", run.loop_id));
+    Folder::open(&rim.cache)
+        .and_then(|cache| cache.make_descend(&relative, Access::Private))
+        .map_err(|error| unwritable(&error))
+}
+
+pub(super) fn unwritable(error: &std::io::Error) -> Failure {
+    let message = format!("how things were before a job cannot be kept: {error}");
     Failure::new(Code::StateUnwritable, message)
 }

@@ -99,6 +99,7 @@ pub(super) async fn dispatch(
         spent: done.spent,
         unusable: done.unusable,
         misfit: None,
+        lost: None,
         started_at,
         ended_at,
     }

@@ -98,6 +98,7 @@ pub(super) fn measure(
         unmerged: Vec::new(),
         elsewhere,
         unknown: Vec::new(),
+        anew: None,
     })
 }
 
