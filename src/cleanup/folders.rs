@@ -13,7 +13,7 @@ use crate::cleanup::standing::Dead;
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId};
-use crate::domain::work::KINDS as KINDS_BEFORE;
+use crate::domain::work::{ANEW, KINDS as KINDS_BEFORE};
 use crate::git::evidence::{DraftOf, draft_of};
 use crate::git::review_tree::folder::{Folder, is_folder};
 use crate::git::review_tree::release_run;
@@ -245,6 +245,10 @@ fn round(name: &str, dead: &Dead) -> Option<&'static str> {
     if step.is_empty() || !KINDS_BEFORE.contains(&kind) {
         return unnamed;
     }
+    // How things were before a job that is all that its run does.
+    if kind == ANEW && JobId::parse(step).is_some() {
+        return job(step, dead);
+    }
     if !dead.steps.contains(step) {
         return Some("the run's journal names no such step of work");
     }
@@ -306,6 +310,21 @@ fn unusable(path: &Path, error: &io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// So is what was before a job alone, until its end is known.
+    #[test]
+    fn what_was_before_a_job_goes_after_it() {
+        let job = JobId::parse("01890a5d-ac96-774b-bcce-b302099a8057").unwrap();
+        let name = format!("{job}.anew");
+        let mut dead = Dead::default();
+        assert!(round(&name, &dead).is_some(), "of no job of the run");
+        dead.jobs.insert(job);
+        assert_eq!(round(&name, &dead), None);
+        dead.open_jobs.insert(job);
+        assert!(round(&name, &dead).is_some(), "it may be taken up");
+        dead.ended = true;
+        assert_eq!(round(&name, &dead), None);
+    }
 
     /// What was before a step of work is kept as long as it is compared with, and is nobody's later.
     #[test]
