@@ -79,6 +79,8 @@ pub struct State {
     pub contents: BTreeMap<JobId, Oid>,
     /// The source as it was last seen while jobs may have run.
     pub watched: Option<Pin>,
+    /// The branch that HEAD was on at the first look, in full, or that it was on none.
+    pub branch: Option<String>,
     /// The base before and since, once both it and its ref moved while jobs may have run.
     pub rebased: Option<(Oid, Oid)>,
     /// What moved while jobs may have run that outlasts its round.

@@ -12,6 +12,8 @@ mod older;
 mod own_work;
 #[path = "exact/progress.rs"]
 mod progress;
+#[path = "exact/switched.rs"]
+mod switched;
 #[path = "exact/taken_up.rs"]
 mod taken_up;
 

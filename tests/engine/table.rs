@@ -15,7 +15,7 @@ use crate::world::{little, worlds};
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/state-machine.md");
 const BEGIN: &str = "<!-- generated -->\n";
 /// Runs that are driven.
-const RUNS: usize = 6_400;
+const RUNS: usize = 9_600;
 /// Runs of another draw: what the first one missed, of which there is little.
 const MORE: usize = 1_600;
 

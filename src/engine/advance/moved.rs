@@ -14,6 +14,28 @@ pub(super) fn found(state: &State) -> Option<Failure> {
     let rebased = state.rebased.as_ref();
     let base = rebased.map(|(old, new)| rebased_to(run, old, new));
     base.or_else(|| (!state.tampered.is_empty()).then(|| tampered(state)))
+        .or_else(|| switched(state, run))
+}
+
+/// HEAD is on another branch than the run is about: what is there is not what anybody was asked for.
+fn switched(state: &State, run: &RunSpec) -> Option<Failure> {
+    let before = state.branch.as_ref()?;
+    let now = &state.watched.as_ref()?.tripwire.head_ref;
+    if now == before {
+        return None;
+    }
+    let short = |name: &str| name.trim_start_matches("refs/heads/").to_owned();
+    let message = format!(
+        "HEAD was switched from {} to {} while jobs ran, and nobody was asked about what is there",
+        short(before),
+        short(now)
+    );
+    let failure = Failure::new(Code::SourceMoved, message);
+    Some(if before.starts_with("refs/heads/") {
+        failure.next(["git", "-C", &run.source_root, "switch", &short(before)])
+    } else {
+        failure.next(log(state))
+    })
 }
 
 /// The ref of the base holds what was under review, or what nobody here wrote: the change against it is

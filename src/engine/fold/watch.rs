@@ -34,6 +34,9 @@ pub(super) fn looked(state: &mut State, outcome: &Outcome) {
 }
 
 fn seen(state: &mut State, now: &Pin) {
+    if state.branch.is_none() {
+        state.branch = Some(now.tripwire.head_ref.clone());
+    }
     let Some(before) = state.watched.replace(now.clone()) else {
         return;
     };

@@ -11,7 +11,7 @@ use crate::world::{Arbiter, Crew, Deed, Motion, Planned};
 pub(super) enum After {
     Still,
     Stale,
-    /// A hook was added: nothing goes on.
+    /// A hook was added, or HEAD is on another branch: nothing goes on.
     Tripped,
     /// What passed in it is void, and nothing else.
     Touched,
@@ -240,8 +240,8 @@ impl Model<'_> {
             }
             Motion::Base | Motion::Unholdable => After::Stale,
             Motion::Rebased => After::Rebased,
-            Motion::Tripped => After::Tripped,
-            Motion::Amended | Motion::Switched => After::Touched,
+            Motion::Tripped | Motion::Switched => After::Tripped,
+            Motion::Amended => After::Touched,
             Motion::GitFails => After::Unknown,
         }
     }

@@ -39,13 +39,14 @@ pub fn worlds() -> impl Strategy<Value = World> {
     ];
     let motion = || {
         prop_oneof![
-            8 => Just(Motion::Still),
+            9 => Just(Motion::Still),
             3 => (0_u8..4).prop_map(Motion::Content),
             1 => Just(Motion::Base),
             1 => Just(Motion::Unholdable),
             1 => Just(Motion::Rebased),
             1 => Just(Motion::Tripped),
             1 => Just(Motion::Amended),
+            1 => Just(Motion::Switched),
             1 => Just(Motion::GitFails),
         ]
     };
