@@ -159,10 +159,10 @@ fn g02_a_damaged_run_is_listed_and_blocks_nothing() {
         "{text}"
     );
     let json: Value = serde_json::from_str(&run_list(&place, 20, Format::Json)).unwrap();
-    assert_eq!(json[0]["run"], bad.to_string(), "newest first");
-    assert_eq!(json[0]["state"], "damaged");
-    assert_eq!(json[0]["failure"]["code"], "RL0501");
-    assert_eq!(json[1]["state"], "ended");
+    assert_eq!(json["runs"][0]["run"], bad.to_string(), "newest first");
+    assert_eq!(json["runs"][0]["state"], "damaged");
+    assert_eq!(json["runs"][0]["failure"]["code"], "RL0501");
+    assert_eq!(json["runs"][1]["state"], "ended");
     assert_eq!(run_list(&place, 1, Format::Ndjson).lines().count(), 1);
     run_status(&place, Some(&good.to_string()), Format::Human).unwrap();
     let failure = run_show(&place, &bad.to_string(), Format::Human).unwrap_err();
