@@ -65,9 +65,10 @@ pub struct Request<'a> {
 /// here: its item says so.
 pub fn clean(request: &Request<'_>) -> Result<Vec<Item>, Failure> {
     let mut items = Vec::new();
-    let known = Known::find(request.cache_root, request.common_dir, &mut items)?;
+    // The runs first: one that begins meanwhile must not look as if nobody had it.
     let folders = Folders::open(request.cache_root)?;
     let mut runs: BTreeSet<LoopId> = folders.runs(&mut items)?;
+    let known = Known::find(request.cache_root, request.common_dir, &mut items)?;
     runs.extend(known.never_began());
     for run in runs {
         items.extend(one_run(request, &folders, &known, run));
@@ -85,7 +86,10 @@ fn one_run(request: &Request<'_>, folders: &Folders, known: &Known, run: LoopId)
     };
     let state = match known.home_of(run) {
         Ok(Some(state)) => state,
-        Ok(None) if request.gone => return homeless(request, folders, run, &kept),
+        // One that cannot be read may have it.
+        Ok(None) if request.gone && known.is_whole() => {
+            return homeless(request, folders, run, &kept);
+        }
         Ok(None) => {
             return kept(&format!(
                 "no repository that is known here has this run; {IF_GONE}"
@@ -152,15 +156,13 @@ fn homeless(
         Ok(guarded) => guarded,
         Err(why) => return kept(&why),
     };
+    if guarded {
+        // Its engine is not known to be dead, and whoever is ends its jobs by itself.
+        return kept(GUARDED);
+    }
     let left = if request.dry_run {
-        if guarded {
-            return kept(GUARDED);
-        }
         processes::left(request.cache_root, run)
     } else {
-        if guarded && let Err(why) = processes::guards_end(request.cache_root, run, request.told) {
-            return kept(&why);
-        }
         processes::end(request.cache_root, run)
     };
     after(left, kept, || folders.whole(run, request.dry_run))

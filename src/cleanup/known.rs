@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::cleanup::item::{Item, What};
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
-use crate::git::store::upkeep::Upkeep;
+use crate::git::store::upkeep::{Kind, StoreFolder, Upkeep};
 use crate::store::home::Home;
 use crate::store::{Journal, StateFolder};
 
@@ -15,6 +15,8 @@ use crate::store::{Journal, StateFolder};
 #[derive(Debug)]
 pub(crate) struct Known {
     states: Vec<(PathBuf, StateFolder, BTreeSet<LoopId>)>,
+    /// See [`Self::is_whole`].
+    whole: bool,
 }
 
 impl Known {
@@ -25,10 +27,13 @@ impl Known {
         items: &mut Vec<Item>,
     ) -> Result<Self, Failure> {
         let mut places: BTreeSet<PathBuf> = current.map(Path::to_owned).into_iter().collect();
+        let mut whole = true;
         if let Some(upkeep) = Upkeep::open(cache_root)? {
-            let stores = upkeep
-                .list()
-                .map_err(|error| crate::store::state_folder::unwritable(upkeep.path(), &error))?;
+            let failed = |error| crate::store::state_folder::unwritable(upkeep.path(), &error);
+            let stores = upkeep.list().map_err(failed)?;
+            let told = |store: &StoreFolder| store.gone || store.common_dir.is_some();
+            let mut ready = stores.iter().filter(|store| store.kind == Kind::Ready);
+            whole = !upkeep.is_shared().map_err(failed)? && ready.all(told);
             places.extend(stores.into_iter().filter_map(|store| store.common_dir));
         }
         let mut states = Vec::new();
@@ -46,10 +51,16 @@ impl Known {
                 Err(failure) => {
                     let item = Item::new(&place.join("run-loop"), What::State, None, 0);
                     items.push(item.kept(failure.message));
+                    whole = false;
                 }
             }
         }
-        Ok(Self { states })
+        Ok(Self { states, whole })
+    }
+
+    /// Whether every repository that may be there was read, and no other machine can have runs here.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole
     }
 
     /// The state that a run is at home in, where one is known that has it; a copy of it is no word on it. Why

@@ -42,7 +42,7 @@ pub(crate) fn clean(
     // What was never seen in use counts as the oldest.
     ready.sort_by_key(|store| store.last_used);
     for store in &ready {
-        let gone = request.gone && store.common_dir.is_none();
+        let gone = request.gone && store.gone;
         if sum <= request.store_budget && !gone {
             continue;
         }

@@ -6,6 +6,8 @@ use run_loop::store::{Journal, RunLock};
 
 use crate::dead::{Dead, make};
 use crate::fixture::{photo, same};
+use crate::stores::open;
+use crate::support::repo::Repo;
 
 /// Nothing was ever run: nothing to do, nothing made.
 #[test]
@@ -200,8 +202,20 @@ fn what_a_gone_repository_left_goes_where_that_is_said() {
     let told = dead.clean(&["--gone", "--dry-run"]);
     assert!(told.contains("would remove job folders"), "{told}");
     same(&before, &photo(&dead.cache()));
+    // It may be a run of one that is there and cannot be read.
+    let other = Repo::new();
+    drop(open(&dead, &other));
+    let state = other.root().join(".git/run-loop");
+    std::fs::write(&state, "no folder").unwrap();
     let told = dead.clean(&["--gone"]);
-    for what in ["job folders", "review trees", "evidence", "review store"] {
+    assert!(
+        told.contains(gone) && dead.folder("jobs").exists(),
+        "{told}"
+    );
+    assert!(told.contains("removed review store"), "{told}");
+    std::fs::remove_file(state).unwrap();
+    let told = dead.clean(&["--gone"]);
+    for what in ["job folders", "review trees", "evidence"] {
         assert!(told.contains(&format!("removed {what}")), "{what}: {told}");
     }
     for kind in ["jobs", "trees", "evidence"] {

@@ -19,7 +19,7 @@ fn stores(dead: &Dead) -> Vec<PathBuf> {
     found
 }
 
-fn open(dead: &Dead, repo: &Repo) -> ReviewStore {
+pub(crate) fn open(dead: &Dead, repo: &Repo) -> ReviewStore {
     let git = Git::find(&std::env::var_os("PATH").unwrap()).unwrap();
     let repository = Repository::discover(&git, repo.root()).unwrap();
     ReviewStore::open(&git, &repository, &dead.cache()).unwrap()

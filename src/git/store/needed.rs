@@ -80,8 +80,9 @@ pub(super) enum Owner {
     /// Nobody's any more: where its repository was lies another one. A repository that was moved opens
     /// another store, and no run of it comes back to this one.
     Nobody,
-    /// Not known: its repository is not there, as one on a disk that is not mounted, or the store does not
-    /// say where that is.
+    /// Its repository is not there, as one on a disk that is not mounted.
+    NotThere,
+    /// The store does not say where its repository is.
     Unknown,
 }
 
@@ -96,7 +97,7 @@ impl Owner {
             return Ok(Self::Unknown);
         };
         Ok(match there(key(common_dir))? {
-            None => Self::Unknown,
+            None => Self::NotThere,
             Some(key) if key == its_key => Self::Repository(common_dir.to_owned()),
             Some(_) => Self::Nobody,
         })

@@ -236,7 +236,7 @@ fn is_needed(store: &Path, is_old: bool) -> io::Result<bool> {
     match Owner::of(store, key.unwrap_or_default())? {
         Owner::Repository(common_dir) => Runs::of(&common_dir)?.any_may_go_on(),
         Owner::Nobody => Ok(false),
-        Owner::Unknown => Ok(!is_old),
+        Owner::NotThere | Owner::Unknown => Ok(!is_old),
     }
 }
 

@@ -43,6 +43,9 @@ pub struct StoreFolder {
     pub last_used: Option<SystemTime>,
     /// The common directory of its repository, proved by its key; `None` when it is not there.
     pub common_dir: Option<PathBuf>,
+    /// Whether nothing, or another repository, lies where its repository was; not where that cannot be looked
+    /// at, or the store does not say where.
+    pub gone: bool,
 }
 
 impl StoreFolder {
@@ -111,23 +114,20 @@ impl Upkeep {
                 bytes: self.folder.size(&name),
                 last_used: None,
                 common_dir: None,
+                gone: false,
             };
             let lock = self.path.join(format!("{}.lock", store.key()));
             store.last_used = fs_err::symlink_metadata(lock)
                 .and_then(|meta| meta.modified())
                 .ok();
-            store.common_dir = self.common_dir(&store);
+            match Owner::of(&self.path.join(&store.name), store.key()) {
+                Ok(Owner::Repository(common_dir)) => store.common_dir = Some(common_dir),
+                Ok(Owner::Nobody | Owner::NotThere) => store.gone = true,
+                Ok(Owner::Unknown) | Err(_) => {}
+            }
             found.push(store);
         }
         Ok(found)
-    }
-
-    /// The repository that a store borrows from first, if its key is the store's.
-    fn common_dir(&self, store: &StoreFolder) -> Option<PathBuf> {
-        match Owner::of(&self.path.join(&store.name), store.key()) {
-            Ok(Owner::Repository(common_dir)) => Some(common_dir),
-            Ok(Owner::Nobody | Owner::Unknown) | Err(_) => None,
-        }
     }
 
     /// Keeps every run off a store; `None` while one uses it, or makes it.
