@@ -1,7 +1,7 @@
 //! `contract: line`: one verdict line and the nonce, for agents that cannot write JSON, and people.
 
 use crate::contract::markdown::Report;
-use crate::contract::text::excerpt;
+use crate::contract::text::{cut, excerpt};
 use crate::contract::{Expect, claims};
 use crate::domain::finding::Claim;
 use crate::domain::job::Review;
@@ -86,13 +86,13 @@ fn refusal(verdict: Verdict, report: &Report, nonce: &str) -> Option<Claim> {
     let mut lines = body.lines().map(bare);
     let title = lines.find(|line| !line.is_empty())?;
     Some(Claim {
-        title: title.chars().take(TITLE_CAP).collect(),
+        title: cut(title, TITLE_CAP),
         severity: Severity::High,
         blocking: true,
         path: None,
         line: None,
         end_line: None,
-        body: body.chars().take(BODY_CAP).collect(),
+        body: cut(body, BODY_CAP),
         pre_existing: false,
         blob: None,
     })
@@ -227,5 +227,5 @@ fn summary(paragraphs: &[Vec<&str>], nonce: &str) -> String {
         .into_iter()
         .find(|paragraph| !paragraph.is_empty())
         .unwrap_or_default();
-    first.chars().take(SUMMARY_CAP).collect()
+    cut(&first, SUMMARY_CAP)
 }

@@ -148,6 +148,14 @@ pub(crate) fn beginning(text: &str) -> &str {
     &text[..text.floor_char_boundary(EARLIER_CAP)]
 }
 
+/// At most so many characters, with a mark right behind what was cut: half a key is known by that.
+pub(crate) fn cut(text: &str, cap: usize) -> String {
+    if text.chars().count() <= cap {
+        return text.to_owned();
+    }
+    text.chars().take(cap).chain(['…']).collect()
+}
+
 /// A short quotation of an agent's own words, for a problem that is told to it.
 pub(crate) fn excerpt(text: &str) -> String {
     const CAP: usize = 80;
@@ -155,6 +163,7 @@ pub(crate) fn excerpt(text: &str) -> String {
         format!("{text:?}")
     } else {
         let cut: String = text.chars().take(CAP).collect();
-        format!("{cut:?}…")
+        // Right behind what was cut: what begins like a key there is known by it.
+        format!("{:?}", format!("{cut}…"))
     }
 }

@@ -6,7 +6,7 @@ use crate::contract::form;
 use crate::contract::json::Json;
 use crate::contract::markdown::is_blank;
 use crate::contract::object::Object;
-use crate::contract::text::excerpt;
+use crate::contract::text::{cut, excerpt};
 use crate::domain::finding::Disposition;
 use crate::domain::id::FindingId;
 use crate::domain::job::{ItemState, PlanAnswer, Prior};
@@ -310,7 +310,7 @@ pub(super) fn unmet(item: Option<u32>, note: &str) -> Said {
         place: None,
         line: None,
         end_line: None,
-        body: note.chars().take(TEXT_CAP).collect(),
+        body: cut(note, TEXT_CAP),
         pre_existing: false,
     }
 }

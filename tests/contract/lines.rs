@@ -1,5 +1,6 @@
 //! Which reports are verdicts under `contract: line`, which people use too.
 
+use run_loop::agent::redact::Secrets;
 use run_loop::domain::agent::Contract;
 use run_loop::domain::job::Reading;
 use run_loop::domain::verdict::{Coverage, Verdict};
@@ -174,5 +175,28 @@ fn a_spoilt_refusal_is_kept() {
     for text in texts {
         let (_, claimed, _) = invalid(read(&text));
         assert_eq!(claimed, Some(Verdict::NotPass), "{text}");
+    }
+}
+
+/// Words are cut before what is secret is taken out of them: of a key that was cut nothing is left.
+#[test]
+fn half_a_key_is_known_by_the_cut() {
+    let key = "tok-9f8e7d6c5b4a3210ffee";
+    let ours = [("A_KEY".into(), key.into())].into();
+    let secrets = Secrets::named(&["A_KEY".to_owned()], &ours);
+    for before in 50..130 {
+        let line = format!("{} {key} and more of it", "a".repeat(before));
+        for text in [
+            format!("{line}\n\nVERDICT: NOT PASS\n\n{NONCE}\n"),
+            format!("Fine.\n\nVERDICT: {line}\n\n{NONCE}\n"),
+        ] {
+            let kept = read(&text).in_words(&|words| secrets.taken_out_of_text(words));
+            let kept = format!("{kept:?}");
+            let mut pieces = (0..key.len() - 6).map(|from| &key[from..from + 6]);
+            assert!(
+                !pieces.any(|piece| kept.contains(piece)),
+                "{before}: {kept}"
+            );
+        }
     }
 }
