@@ -156,8 +156,8 @@ impl State {
         let before = words.rfind(|word| !of_round(word.job));
         before.is_none_or(|word| word.disposition.holds())
     }
-    /// Whether the last word of a slot is a NOT PASS that names nothing which could be settled, and that no
-    /// PASS of a later round answered.
+    /// Whether the last word of a slot is a NOT PASS that names nothing which could be settled, or nothing but
+    /// what a ruling had settled before, and that no PASS of its round or a later one answered.
     #[must_use]
     pub fn refuses(&self, slot: &SlotName) -> bool {
         let Some(run) = &self.run else { return false };
@@ -166,7 +166,9 @@ impl State {
             let contract = run
                 .agent_of(job)
                 .map_or(Contract::Json, |agent| agent.contract);
-            self.refuses_unnamed(reading, contract, run.review.fail_on)
+            let fail_on = run.review.fail_on;
+            self.refuses_unnamed(reading, contract, fail_on)
+                || (reading.claims_not_pass(fail_on) && self.spoke_besides(job.id))
         });
         let rounds = self.rounds.iter().filter(|round| !round.is_void());
         let passed = rounds.filter_map(|round| match round.slots.get(slot)?.settlement()? {

@@ -24,9 +24,9 @@ fn switched(state: &State, run: &RunSpec) -> Option<Failure> {
     if now == before {
         return None;
     }
-    let short = |name: &str| name.trim_start_matches("refs/heads/").to_owned();
+    let short = |name: &str| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned();
     let message = format!(
-        "HEAD was switched from {} to {} while jobs ran, and nobody was asked about what is there",
+        "HEAD was switched from {} to {} since the run began, and nobody was asked about what is there",
         short(before),
         short(now)
     );

@@ -66,8 +66,8 @@ pub(super) fn passed(
     }
 }
 
-/// Whether the last word of a slot is a NOT PASS that names nothing which could be settled, and that no
-/// PASS of a later round answered.
+/// Whether the last word of a slot is a NOT PASS that names nothing which could be settled, or nothing but what
+/// a ruling had settled before, and that no PASS of its round or a later one answered.
 fn refuses(round: &ApprovedRound, slot: &Slot) -> bool {
     let bar = round.spec.review.fail_on;
     let own = || {
@@ -77,7 +77,10 @@ fn refuses(round: &ApprovedRound, slot: &Slot) -> bool {
     let refused = own().filter(|ended| {
         let agent = slot.agent_at(ended.job.rank);
         let contract = agent.map_or(Contract::Json, |agent| agent.contract);
-        round.refuses_unnamed(&ended.outcome.reading, contract, bar)
+        let (job, reading) = (&ended.job, &ended.outcome.reading);
+        round.refuses_unnamed(reading, contract, bar)
+            || (reading.claims_not_pass(bar)
+                && round.speaks_besides(job, reading, ended.content.as_ref()))
     });
     let passed = own().filter(|ended| passed_then(round, slot, ended));
     let last = refused.map(|ended| ended.job.round).max();

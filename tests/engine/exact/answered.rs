@@ -12,9 +12,11 @@ use crate::exact::{
 
 /// Round 1: the first reviewer finds something, which it takes back, and the second something else, which is
 /// mended. Round 2 is on the content that was ruled on.
-fn after_a_ruling(says: impl Fn(usize, u32) -> JobOutcome) -> Run {
+fn after_a_ruling(quorum: Option<u32>, says: impl Fn(usize, u32) -> JobOutcome) -> Run {
+    let mut world = world(2);
+    world.quorum = quorum;
     told(
-        world(2),
+        world,
         |_| (),
         |job, content| match asked(job) {
             (Role::Implement, ..) => {
@@ -45,7 +47,7 @@ fn asked_in(run: &Run, round: u32) -> usize {
 #[test]
 fn who_speaks_in_spite_of_a_ruling_is_asked_again() {
     for refuses in [0, 1] {
-        let run = after_a_ruling(|slot, round| {
+        let run = after_a_ruling(None, |slot, round| {
             if (slot, round) == (refuses, 2) {
                 let prior = [(1, Open), (2, Fixed)];
                 review(Verdict::NotPass, vec![], &prior[..=slot])
@@ -61,12 +63,29 @@ fn who_speaks_in_spite_of_a_ruling_is_asked_again() {
 /// Once: who says the same again leads nowhere.
 #[test]
 fn who_speaks_in_spite_of_a_ruling_twice_is_not_asked_a_third_time() {
-    let run = after_a_ruling(|slot, _| match slot {
+    let run = after_a_ruling(None, |slot, _| match slot {
         0 => review(Verdict::NotPass, vec![], &[(1, Open)]),
         _ => review(Verdict::Pass, vec![], &[(2, Fixed)]),
     });
     assert_eq!(end(&run).0, 7, "{:?}", end(&run));
     assert_eq!((asked_in(&run, 2), asked_in(&run, 3)), (2, 1));
+}
+
+/// Nor does a quorum forgive who then falls silent: nobody answered that NOT PASS.
+#[test]
+fn who_speaks_in_spite_of_a_ruling_and_falls_silent_is_not_forgiven() {
+    for refuses in [0, 1] {
+        let run = after_a_ruling(Some(1), |slot, round| match (slot == refuses, round) {
+            (true, 2) => {
+                let prior = [(1, Open), (2, Fixed)];
+                review(Verdict::NotPass, vec![], &prior[..=slot])
+            }
+            (true, _) => crashes(),
+            (false, _) => review(Verdict::Pass, vec![], &[(2, Fixed)][..slot]),
+        });
+        assert_eq!(end(&run).0, 5, "{:?}", end(&run));
+        assert_eq!((asked_in(&run, 2), asked_in(&run, 3)), (2, 2));
+    }
 }
 
 /// A PASS that is silent about another agent's finding is none; and no NOT PASS either, once that was taken
