@@ -157,7 +157,7 @@ pub enum Event {
         slot: SlotName,
         /// When it is worth asking again.
         until: Timestamp,
-        /// Whether its program told that.
+        /// Whether its program told just that moment.
         told: bool,
         /// Which of the slot's agents is asked next.
         rank: usize,
@@ -172,7 +172,7 @@ pub enum Event {
         job: Option<JobId>,
         /// When it is worth asking again.
         until: Timestamp,
-        /// Whether its program told that.
+        /// Whether its program told just that moment.
         told: bool,
         /// In its words.
         ending: String,

@@ -146,6 +146,15 @@ impl SessionUse {
     pub fn is_new(&self) -> bool {
         *self == Self::New
     }
+    /// Whether the program answered in another session than it was to go on in: what was said before, it may
+    /// not know.
+    #[must_use]
+    pub fn was_left(&self, told: &Spent) -> bool {
+        match (self, &told.session) {
+            (Self::Continues { id, .. }, Some(other)) => id != other,
+            (Self::Continues { .. }, None) | (Self::New | Self::Replaces { .. }, _) => false,
+        }
+    }
 }
 
 impl Job {

@@ -82,10 +82,11 @@ pub const PATIENCE: u32 = 24;
 /// The first wait where no time was told; each further one is twice as long, up to an hour.
 const FIRST_WAIT: u64 = 300;
 
-/// When the limit is lifted that ended a job, as its program told it.
+/// Whether a program told that its limit is lifted at just this moment: the bounds of what is believed of it
+/// are ours.
 #[must_use]
-pub fn told(outcome: &JobOutcome) -> Option<Timestamp> {
-    told_at(outcome.spent.reset, outcome.ended_at)
+pub fn is_told(reset: Option<Reset>, ended_at: Timestamp, until: Timestamp) -> bool {
+    told_at(reset, ended_at) == Some(until)
 }
 
 fn told_at(reset: Option<Reset>, ended_at: Timestamp) -> Option<Timestamp> {
@@ -148,23 +149,28 @@ mod tests {
             Reset::At { at }
         };
         let after = |seconds| Reset::In { seconds };
-        for (told, waits) in [
-            (after(0), 60),
-            (after(59), 60),
-            (after(61), 61),
-            (after(week), week),
-            (after(week + 1), week),
-            (after(u64::MAX), week),
-            (at(-86_400), 60),
-            (at(0), 60),
-            (at(7200), 7200),
-            (at(31_536_000), week),
+        for (told, waits, is_its) in [
+            (after(0), 60, false),
+            (after(59), 60, false),
+            (after(60), 60, true),
+            (after(61), 61, true),
+            (after(week), week, true),
+            (after(week + 1), week, false),
+            (after(u64::MAX), week, false),
+            (at(-86_400), 60, false),
+            (at(0), 60, false),
+            (at(7200), 7200, true),
+            (at(31_536_000), week, false),
         ] {
             for before in [0, 30] {
                 let until = lifted_after(Some(told), met, before);
                 assert_eq!(until, met.plus_seconds(waits), "{told:?}");
+                // Who waits for our own bound is not told that its program said so.
+                assert_eq!(is_told(Some(told), met, until), is_its, "{told:?}");
             }
         }
+        let guessed = lifted_after(None, met, 0);
+        assert!(!is_told(None, met, guessed));
     }
 
     /// Issue 4.7: where nothing is told each wait is twice as long as the last one, up to an hour.

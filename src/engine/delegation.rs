@@ -128,10 +128,18 @@ impl DelegationRecord {
     /// Whether it is asked in a new session in place of the one that it was to go on in.
     fn begins_anew(&self) -> bool {
         let from = self.submission.continues.as_ref().map(|it| it.job);
-        self.newest().is_some_and(|newest| match &newest.session {
+        let Some((newest, outcome)) = self.dispatches.last() else {
+            return false;
+        };
+        let session = &newest.session;
+        match session {
             SessionUse::Replaces { from: gone } => Some(*gone) == from,
-            SessionUse::Continues { .. } | SessionUse::New => false,
-        })
+            SessionUse::Continues { from: left, .. } => {
+                let outcome = outcome.as_ref().filter(|_| Some(*left) == from);
+                outcome.is_some_and(|outcome| session.was_left(&outcome.spent))
+            }
+            SessionUse::New => false,
+        }
     }
     /// What keeps it from being dispatched.
     fn held(&self) -> Option<String> {

@@ -155,7 +155,11 @@ fn say(event: &PublicEvent) -> Option<String> {
             told,
             ending,
         } => {
-            let told = if *told { "as it told" } else { "by our guess" };
+            let told = if *told {
+                "as it told"
+            } else {
+                "by our reckoning"
+            };
             let who = job.map_or_else(String::new, |job| format!("job {job} is "));
             let ending = text::line(ending);
             format!("{who}at a limit until {until}, {told}: {ending}")

@@ -387,7 +387,7 @@ pub enum Kind {
         job: Option<JobId>,
         /// When it is worth asking again.
         until: String,
-        /// Whether its program told that.
+        /// Whether its program told just that moment.
         told: bool,
         /// In its words.
         ending: String,

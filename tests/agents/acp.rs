@@ -355,7 +355,9 @@ fn what_copilot_says_itself_is_no_part_of_its_answer() {
     for own in [
         "Info: Disabled tools: bash, create, read_agent",
         "Info: Request failed due to a transient API error. Retrying...",
+        "Info: Operation cancelled by user",
     ] {
+        assert_eq!(said(&[own]), None);
         assert_eq!(
             said(&[own, "# Plan", " two"]).as_deref(),
             Some("# Plan two")

@@ -38,7 +38,7 @@ A re-ask, a correction and a re-adjudication go on in the session of the program
 them was in, where its profile says how: in the same folder, for the same position, and only after jobs
 that ended well. Nonce, tree and receipts are new in each job, so what a session holds proves nothing.
 A session that is not there any more is replaced by a new one, once, which is told what was reported
-before; `run-loop log` says so. A delegated job goes on in the session of an earlier one where it is told to
+before; `run-loop log` says so, and it says where a program left the session that it was to go on in. A delegated job goes on in the session of an earlier one where it is told to
 (`run-loop job submit --continue JOB`), and in its own where its answer did not fit its schema.
 
 Its keys go to it alone (of one that asks many providers: those of the provider that the name of its model
@@ -59,7 +59,7 @@ planner asks for is refused, one that a creator asks for is given once; the kind
 never its name. A turn that ends in another way than `end_turn`, a line that is no message, and an agent
 that goes before its turn ended are no answer; nor is one that is not ready for its prompt within 120 s
 (`ready-within` of its profile), or that asks on and on without reading what it is answered. `kind: acp` with `command` in an entry of `agents:` is any
-other program that speaks it.
+other program that speaks it. The client is our own, and always built in.
 
 `run-loop job submit --schema FILE` asks for one JSON value that fits a JSON Schema. Every agent is
 asked for it in words, one that can be told the schema is told; that the answer fits is checked by us

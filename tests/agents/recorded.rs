@@ -1,6 +1,6 @@
 //! Output recorded from the real programs, with how each run ended.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use run_loop::agent::adapter::account::Account;
@@ -21,6 +21,13 @@ pub(crate) struct Recorded {
 fn folder(program: &str) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     root.join("tests/agents/transcripts").join(program)
+}
+
+/// Whose output was recorded.
+pub(crate) fn programs() -> BTreeSet<String> {
+    let all = std::fs::read_dir(folder("")).unwrap();
+    let names = all.map(|entry| entry.unwrap().file_name());
+    names.map(|name| name.into_string().unwrap()).collect()
 }
 
 /// How the recorded runs of a program ended.

@@ -129,12 +129,15 @@ fn a_session_that_is_gone_is_replaced_once() {
 }
 
 /// A program that answers in another session than it was told to go on in may count on from the one before or
-/// not: what that one cost is not told twice, nor guessed.
+/// not: what that one cost is not told twice, nor guessed. It may not know what was said there, which is told.
 #[test]
-fn what_was_used_in_another_session_than_asked_is_not_known() {
+fn a_program_that_leaves_the_session_it_was_to_go_on_in_is_told() {
     let bench = bench(&["done_at 0.5 one", "SESSION=s-9; done_at 0.75 two"]);
     let first = row(&submit(&bench, "helper", &[]).ends(0).stdout, "job");
-    submit(&bench, "helper", &["--continue", &first]).ends(0);
+    let ran = submit(&bench, "helper", &["--continue", &first]);
+    ran.ends(0)
+        .says("exit code 0, in another session than it was to go on in")
+        .says(&format!("a new one, since that of job {first}"));
     let cost = bench.run(&["show", "--cost", "--format", "json"]);
     let cost: Value = serde_json::from_str(&cost.ends(0).stdout).unwrap();
     assert_eq!(cost["jobs"][0]["session"], "s-9");

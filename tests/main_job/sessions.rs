@@ -60,6 +60,18 @@ fn a_re_ask_goes_on_in_the_session() {
     );
 }
 
+/// A session that a program leaves for another one of its own is told of: what was said in it, it may not know.
+#[test]
+fn a_program_that_leaves_its_session_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let leaves = "SESSION=s-9; done_at 0.75";
+    let again = in_sessions(folder.path(), NO_VERDICT, leaves, "exit 9");
+    let world = Profiled::keeping(folder.path(), &[("claude", &again)]);
+    world.run(&["claude"]).ends(0);
+    let log = world.bench.run(&["log"]);
+    log.says("(exit code 0, in another session than it was to go on in): says PASS");
+}
+
 /// Row A-023, T-064: a session that is not there any more is replaced once, and that is said.
 #[test]
 fn a_session_that_is_gone_is_replaced() {

@@ -227,6 +227,8 @@ fn is_of_copilot(said: &str) -> bool {
     let tools = said.strip_prefix("Info: Disabled tools: ");
     tools.is_some_and(|tools| tools.bytes().all(is_name))
         || said == "Info: Request failed due to a transient API error. Retrying..."
+        // A tool was refused to it, and its turn is over.
+        || said == "Info: Operation cancelled by user"
 }
 
 /// What codex-acp tells beside the protocol: a turn that gave up ends as if it were done, with the

@@ -7,7 +7,7 @@ use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::job::JobOutcome;
-use crate::domain::limits::{PATIENCE, lifted_after, lifted_at, told};
+use crate::domain::limits::{PATIENCE, is_told, lifted_after, lifted_at};
 use crate::domain::slot::Slot;
 use crate::domain::time::Timestamp;
 use crate::engine::advance::request;
@@ -43,7 +43,7 @@ pub(super) fn slot(
         round,
         slot: slot.name.clone(),
         until,
-        told: told(outcome).is_some(),
+        told: is_told(outcome.spent.reset, outcome.ended_at, until),
         rank,
         ending: super::slot::describe(outcome),
     }
@@ -53,14 +53,15 @@ pub(super) fn slot(
 pub(super) fn work(state: &State, limited: u32, outcome: &JobOutcome) -> Event {
     // Met before the run was taken up, by somebody who wants to know whether it still holds.
     let is_tried = state.tried_at.is_some_and(|at| outcome.ended_at < at);
+    let until = if is_tried {
+        outcome.ended_at
+    } else {
+        lifted_at(outcome, limited)
+    };
     Event::WorkLimited {
         job: None,
-        until: if is_tried {
-            outcome.ended_at
-        } else {
-            lifted_at(outcome, limited)
-        },
-        told: told(outcome).is_some(),
+        until,
+        told: is_told(outcome.spent.reset, outcome.ended_at, until),
         ending: super::slot::describe(outcome),
     }
 }
@@ -68,10 +69,11 @@ pub(super) fn work(state: &State, limited: u32, outcome: &JobOutcome) -> Event {
 /// A delegated job is at its limit.
 pub(super) fn delegated(record: &DelegationRecord, outcome: &DispatchOutcome) -> Event {
     let (reset, ended_at) = (outcome.spent.reset, outcome.ended_at);
+    let until = lifted_after(reset, ended_at, record.limited);
     Event::WorkLimited {
         job: Some(record.id),
-        until: lifted_after(reset, ended_at, record.limited),
-        told: reset.is_some(),
+        until,
+        told: is_told(reset, ended_at, until),
         ending: super::slot::describe_ended(&outcome.ended),
     }
 }

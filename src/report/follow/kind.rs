@@ -232,7 +232,7 @@ fn job_ended(job: &Job, outcome: &JobOutcome) -> Kind {
     Kind::JobEnded {
         job: job.id,
         attempt: job.attempt,
-        ended: how(&outcome.ended, &outcome.spent),
+        ended: how(&outcome.ended, &outcome.spent, &job.session),
         milliseconds: milliseconds.max(0),
         report_sha256: outcome.report.as_ref().map(|stored| stored.sha256.clone()),
         reading,
@@ -247,7 +247,7 @@ fn delegate_ended(dispatch: &Dispatch, outcome: &DispatchOutcome) -> Kind {
     Kind::DelegateEnded {
         job: dispatch.job,
         attempt: dispatch.attempt,
-        ended: how(&outcome.ended, &outcome.spent),
+        ended: how(&outcome.ended, &outcome.spent, &dispatch.session),
         gone: outcome.gone,
         report_sha256: outcome.report.as_ref().map(|stored| stored.sha256.clone()),
         problem: outcome.unusable.clone(),
@@ -288,14 +288,19 @@ pub(super) fn limited(job: Option<JobId>, until: Timestamp, told: bool, ending: 
     }
 }
 
-/// How a process ended, in words, and what it was denied: one that goes on without that ends well.
-fn how(ended: &Ended, spent: &Spent) -> String {
-    let how = how_it_ended(ended);
-    match spent.denied {
-        0 => how,
-        1 => format!("{how}, 1 tool call denied"),
-        denied => format!("{how}, {denied} tool calls denied"),
-    }
+/// How a process ended, in words, with what one that ends well went on without: tools, or its session.
+fn how(ended: &Ended, spent: &Spent, session: &SessionUse) -> String {
+    let denied = match spent.denied {
+        0 => String::new(),
+        1 => ", 1 tool call denied".to_owned(),
+        denied => format!(", {denied} tool calls denied"),
+    };
+    let left = if session.was_left(spent) {
+        ", in another session than it was to go on in"
+    } else {
+        ""
+    };
+    format!("{}{denied}{left}", how_it_ended(ended))
 }
 
 fn how_it_ended(ended: &Ended) -> String {
