@@ -11,12 +11,15 @@
 //! What is left of a run whose repository is not there is kept, since a disk may only not be mounted; the user
 //! can say that it is gone (`--gone`).
 //!
+//! The record of a run that is damaged is put away where its user asks for that one (`--damaged`), whole.
+//!
 //! Processes of its jobs whose guards were killed are ended first, those that lineage proves and no
 //! others. While one lives that cannot be ended, everything of the run is kept.
 //!
 //! Owns: deciding what may go, and removing it. Never: ending what no guard started. Tests:
 //! `tests/worktree.rs`.
 
+mod damaged;
 mod drafts;
 mod folders;
 pub mod item;
@@ -29,6 +32,7 @@ mod waiting;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+pub use crate::cleanup::damaged::put_aside;
 use crate::cleanup::folders::Folders;
 use crate::cleanup::item::{Fate, Item};
 use crate::cleanup::known::Known;

@@ -18,6 +18,7 @@ pub mod journal;
 pub mod mailbox;
 pub mod owner;
 pub mod probe;
+pub mod put_away;
 pub mod run_lock;
 pub mod state_folder;
 

@@ -10,6 +10,8 @@ mod support;
 
 #[path = "worktree/cleanup.rs"]
 mod cleanup;
+#[path = "worktree/damaged.rs"]
+mod damaged;
 #[path = "worktree/dead.rs"]
 mod dead;
 #[path = "worktree/fixture.rs"]

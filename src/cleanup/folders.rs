@@ -147,6 +147,7 @@ impl Folders {
                 What::Processes
                 | What::WaitingTrees
                 | What::State
+                | What::Damaged
                 | What::Store
                 | What::BrokenStore => {}
             }

@@ -38,6 +38,8 @@ pub enum What {
     Evidence,
     /// A run's state without any event.
     State,
+    /// The record of a run that cannot be read.
+    Damaged,
     /// A review store.
     Store,
     /// A review store that was set aside, or never completed.
@@ -56,6 +58,16 @@ pub enum Fate {
     Kept {
         /// Why.
         reason: String,
+    },
+    /// It lies elsewhere now, whole.
+    PutAway {
+        /// Where.
+        to: String,
+    },
+    /// It would be moved, whole.
+    WouldPutAway {
+        /// Where.
+        to: String,
     },
     /// It was to be removed and is still there, or a part of it.
     Left {

@@ -9,7 +9,7 @@ use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::git::store::upkeep::{Kind, StoreFolder, Upkeep};
 use crate::store::home::Home;
-use crate::store::{Journal, StateFolder};
+use crate::store::{Journal, StateFolder, put_away};
 
 /// The states of the repositories that are known.
 #[derive(Debug)]
@@ -83,9 +83,24 @@ impl Known {
         }
         match holding[..] {
             [state] => Ok(Some(state)),
-            [] => Ok(None),
+            [] => self.nobodys_or_put_away(run),
             [..] => Err("several repositories have this run".to_owned()),
         }
+    }
+
+    /// A run that no state has: what it left is kept where its record was put away.
+    fn nobodys_or_put_away(&self, run: LoopId) -> Result<Option<&StateFolder>, String> {
+        for state in self.states() {
+            let away = put_away::all(state).map_err(|failure| failure.message)?;
+            if away.contains(&run) {
+                let place = state.damaged_path(run);
+                return Err(format!(
+                    "its journal was damaged and put away; with {} this may go, too",
+                    place.display()
+                ));
+            }
+        }
+        Ok(None)
     }
 
     /// Every state.

@@ -9,7 +9,7 @@ use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::summary::Summary;
 use crate::git::store::upkeep::{Kind, StoreFolder, Upkeep};
-use crate::store::{Entry, Journal};
+use crate::store::{Entry, Journal, put_away};
 
 /// Removes what nobody uses and nobody can need, or says what would be.
 pub(crate) fn clean(
@@ -90,6 +90,17 @@ fn needed(store: &StoreFolder, known: &Known) -> Option<String> {
     };
     let (state, runs) = known.of_repository(common_dir)?;
     let is_end = |entry: &Entry| matches!(entry.event, Event::RunEnded { .. });
+    match put_away::all(state).as_deref() {
+        Ok([]) => {}
+        Ok([run, ..]) => {
+            let place = state.damaged_path(*run);
+            return Some(format!(
+                "what run {run} had may lie here alone, whose damaged record was put away ({})",
+                place.display()
+            ));
+        }
+        Err(failure) => return Some(failure.message.clone()),
+    }
     runs.iter()
         .find_map(|run| match Journal::load(state, *run) {
             Ok(entries) if entries.iter().any(is_end) => {

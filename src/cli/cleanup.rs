@@ -4,9 +4,10 @@ use serde_json::json;
 
 use crate::cleanup::item::{Fate, Item, What};
 use crate::cleanup::{self, Request};
-use crate::cli::args::Format;
 use crate::cli::args::cleanup::CleanupArgs;
+use crate::cli::args::{Format, RepositoryArgs};
 use crate::cli::environment::Environment;
+use crate::cli::read::Reading;
 use crate::cli::{locate, output};
 use crate::domain::code::Code;
 use crate::domain::exit::Exit;
@@ -24,6 +25,16 @@ pub(crate) fn run(
     format: Format,
 ) -> Result<Exit, Failure> {
     let cache_root = environment.cache_root()?;
+    if let Some(given) = &args.damaged {
+        let here = RepositoryArgs { worktree: None };
+        let reading = Reading::open(&here, Some(given), environment, format)?;
+        return reading.with(|history, _| {
+            let run = history.choose(Some(given))?;
+            let item = cleanup::put_aside(history.state()?, run, &cache_root, args.dry_run)?;
+            tell(&[item], args.dry_run, format);
+            Ok(Exit::Approved)
+        });
+    }
     let git = locate::git(environment)?;
     let here = match Repository::discover(&git, environment.current_dir()) {
         Ok(repository) => Some(repository.common_dir),
@@ -38,20 +49,14 @@ pub(crate) fn run(
         gone: args.gone,
         told: &|what| output::note(what),
     })?;
-    output::data(&match format {
-        Format::Human => output::printable(&human(&items, args.dry_run)),
-        Format::Json => {
-            let document = json!({"version": 1, "dry_run": args.dry_run, "items": items});
-            output::document(&document)
-        }
-        Format::Ndjson => items
-            .iter()
-            .map(|item| output::document(&json!(item)))
-            .collect(),
-    });
+    tell(&items, args.dry_run, format);
     let left = items.iter().find_map(|item| match &item.fate {
         Fate::Left { left } => left.first(),
-        Fate::Removed | Fate::WouldRemove | Fate::Kept { .. } => None,
+        Fate::Removed
+        | Fate::WouldRemove
+        | Fate::PutAway { .. }
+        | Fate::WouldPutAway { .. }
+        | Fate::Kept { .. } => None,
     });
     match left {
         None => Ok(Exit::Approved),
@@ -66,6 +71,20 @@ pub(crate) fn run(
     }
 }
 
+fn tell(items: &[Item], dry_run: bool, format: Format) {
+    output::data(&match format {
+        Format::Human => output::printable(&human(items, dry_run)),
+        Format::Json => {
+            let document = json!({"version": 1, "dry_run": dry_run, "items": items});
+            output::document(&document)
+        }
+        Format::Ndjson => items
+            .iter()
+            .map(|item| output::document(&json!(item)))
+            .collect(),
+    });
+}
+
 fn human(items: &[Item], dry_run: bool) -> String {
     let mut text = String::new();
     let mut bytes = 0;
@@ -73,6 +92,8 @@ fn human(items: &[Item], dry_run: bool) -> String {
         let (word, why) = match &item.fate {
             Fate::Removed => ("removed", String::new()),
             Fate::WouldRemove => ("would remove", String::new()),
+            Fate::PutAway { to } => ("put away", format!(" to {to}")),
+            Fate::WouldPutAway { to } => ("would put away", format!(" to {to}")),
             Fate::Kept { reason } => ("kept", format!(": {reason}")),
             Fate::Left { left } => ("still there", format!(": {}", left.join("; "))),
         };
@@ -99,6 +120,7 @@ fn named(what: What) -> &'static str {
         What::Jobs => "job folders",
         What::Evidence => "evidence",
         What::State => "state",
+        What::Damaged => "damaged record",
         What::Store => "review store",
         What::BrokenStore => "broken review store",
     }

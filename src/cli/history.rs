@@ -22,7 +22,7 @@ use crate::report::short_id::short_id;
 use crate::runtime::clock;
 use crate::store::home::{self, Home};
 use crate::store::index::RunRow;
-use crate::store::{Entry, Journal, StateFolder};
+use crate::store::{Entry, Journal, StateFolder, put_away};
 
 /// What a command that reads gets.
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +73,7 @@ impl History<'_> {
         let found: Vec<LoopId> = all.iter().filter(fits).copied().collect();
         match found[..] {
             [run] if !wanted.is_empty() => Ok(run),
-            [] => Err(unknown(format!("no run has the id {given:?}"))),
+            [] => Err(unknown_or_put_away(state, given)),
             _ => {
                 let names: Vec<String> = found.iter().map(|id| short_id(*id, &all)).collect();
                 Err(unknown(format!(
@@ -206,6 +206,20 @@ impl RunReport {
     /// The report of a run, from its journal and lock.
     pub fn load(state: &StateFolder, run: LoopId) -> Result<Self, Failure> {
         Ok(ReadRun::load(state, run)?.report())
+    }
+}
+
+/// Why there is no run of this id.
+fn unknown_or_put_away(state: &StateFolder, given: &str) -> Failure {
+    let wanted = given.to_ascii_lowercase();
+    let mut away = put_away::all(state).unwrap_or_default().into_iter();
+    match away.find(|run| run.to_string().starts_with(&wanted)) {
+        None => unknown(format!("no run has the id {given:?}")),
+        Some(run) => {
+            let place = state.damaged_path(run).display().to_string();
+            let message = format!("the record of run {run} was damaged, and was put away: {place}");
+            Failure::new(Code::UnknownRun, message).next(["ls", "-la", &place])
+        }
     }
 }
 

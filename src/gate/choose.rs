@@ -109,7 +109,7 @@ pub(super) fn manifest<'a>(
         )
         .next(next::review(question, None)));
     }
-    for damaged in &state.damaged {
+    for damaged in state.damaged.iter().filter(|run| !run.is_away) {
         chosen.notices.push(format!(
             "the journal of run {} cannot be read, and it was left out",
             damaged.run

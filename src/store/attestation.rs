@@ -9,8 +9,8 @@ use crate::domain::identity::Identity;
 use crate::domain::oid::Oid;
 use crate::domain::summary::Summary;
 use crate::domain::time::Timestamp;
-use crate::store::index::Index;
 use crate::store::journal::Journal;
+use crate::store::put_away;
 use crate::store::state_folder::StateFolder;
 
 /// What one run's journal says about the contents it judged.
@@ -55,6 +55,8 @@ pub struct DamagedRun {
     pub run: LoopId,
     /// What is wrong.
     pub failure: Failure,
+    /// Whether its user had it put away: then it is told of no more, and doubted as before.
+    pub is_away: bool,
     /// Content trees that the index remembers of it: a hint that it may concern what is judged.
     /// `None` when the index knows nothing of the run.
     pub content_trees: Option<Vec<Oid>>,
@@ -87,15 +89,12 @@ pub fn attestations(state: &StateFolder) -> Result<Attestations, Failure> {
             }
             // It judged nothing, so it vouches for nothing and revokes nothing.
             Err(_) if Journal::never_began(state, run) => {}
-            Err(failure) => all.damaged.push(DamagedRun {
-                run,
-                failure,
-                content_trees: Index::remembered_trees(state, run),
-                ended_at: Index::remembered_end(state, run),
-                written_at: Journal::last_written(state, run),
-            }),
+            Err(failure) => all.damaged.push(put_away::damaged(state, run, failure)),
         }
     }
+    let away = put_away::all(state)?.into_iter();
+    all.damaged
+        .extend(away.map(|run| put_away::remembered(state, run)));
     Ok(all)
 }
 

@@ -359,6 +359,16 @@ impl Folder {
             Ok(_) => Err(named(&path, Errno::EXIST)),
         }
     }
+    /// Moves what lies in it into another folder, under the name that it has; nothing has it there yet.
+    pub fn move_new(&self, name: impl AsRef<OsStr>, into: &Self) -> io::Result<()> {
+        let (name, path) = self.place(name.as_ref())?;
+        match rustix::fs::statat(&into.file, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => {}
+            Err(error) => return Err(named(&into.path.join(name), error)),
+            Ok(_) => return Err(named(&into.path.join(name), Errno::EXIST)),
+        }
+        rustix::fs::renameat(&self.file, name, &into.file, name).map_err(|e| named(&path, e))
+    }
     /// Makes its names durable.
     pub fn sync(&self) -> io::Result<()> {
         rustix::fs::fsync(&self.file).map_err(|e| named(&self.path, e))

@@ -129,6 +129,24 @@ impl Journal {
     pub fn never_began(state: &StateFolder, run: LoopId) -> bool {
         matches!(read::load(state, run), Err(Error::NeverBegan))
     }
+    /// What is wrong with a run's journal that nothing mends; `None` where it can be read, or holds no event.
+    ///
+    /// # Errors
+    /// Where it cannot be read for another reason: its place, or this version.
+    pub fn damage(state: &StateFolder, run: LoopId) -> Result<Option<Failure>, Failure> {
+        match read::load(state, run) {
+            Ok(_) | Err(Error::NeverBegan) => Ok(None),
+            Err(error) => {
+                let is_damage = error.is_damage();
+                let failure = error.into_failure(run, &state.run_path(run).join(FILE));
+                if is_damage {
+                    Ok(Some(failure))
+                } else {
+                    Err(failure)
+                }
+            }
+        }
+    }
     /// The moment after which no event of a run can have been written, by its files; `None` where that
     /// is not known. For a run that cannot be read: the journal itself says it better.
     #[must_use]

@@ -9,6 +9,7 @@ use crate::domain::id::LoopId;
 use crate::store::folder::{Access, Folder, is_temporary};
 
 const NAME: &str = "run-loop";
+const DAMAGED: &str = "damaged";
 
 /// The open state folder of a repository.
 ///
@@ -87,6 +88,27 @@ impl StateFolder {
             // One that was begun or given up meanwhile is none.
             .filter(|draft| !matches!(draft, Err(error) if error.kind() == io::ErrorKind::NotFound))
             .collect()
+    }
+    /// Where a run's folder lies that was put away (see `put_away`), whether it is there or not.
+    #[must_use]
+    pub fn damaged_path(&self, run: LoopId) -> PathBuf {
+        self.path().join(DAMAGED).join(run.to_string())
+    }
+    /// The folder of what was put away; `None` where nothing ever was.
+    pub(crate) fn damaged(&self) -> io::Result<Option<Folder>> {
+        match self.root.child(DAMAGED) {
+            Ok(folder) => ours(folder).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+    /// Moves a run's folder to what was put away, with a note beside it: from then on there is no such run.
+    pub(crate) fn put_away(&self, run: LoopId, note: &str, bytes: &[u8]) -> io::Result<()> {
+        let damaged = ours(self.root.make_child(DAMAGED, Access::Private)?)?;
+        damaged.write(note, bytes, Access::Private)?;
+        self.runs.move_new(run.to_string(), &damaged)?;
+        damaged.sync()?;
+        self.runs.sync()
     }
     /// Opens a run's folder.
     pub fn run(&self, run: LoopId) -> io::Result<Folder> {

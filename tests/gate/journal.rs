@@ -6,6 +6,8 @@ use run_loop::domain::event::RoundResult;
 use run_loop::domain::failure::Failure;
 use run_loop::domain::policy::Attest;
 use run_loop::promote::ApprovedRound;
+use run_loop::store::Journal;
+use run_loop::store::put_away::put_away;
 
 use crate::sample::rules;
 use crate::world::{World, refused};
@@ -135,6 +137,35 @@ fn v08_a_damaged_newer_run_may_be_the_one_that_revoked() {
     // A new review is newer than the doubt.
     world.approve();
     world.gate().unwrap();
+}
+
+/// A damaged record that its user puts away is told of no more; what it may have said is doubted as before, also
+/// when the index has forgotten it.
+#[test]
+fn v08_what_is_put_away_is_doubted_as_before() {
+    let world = World::new();
+    let put = |round: &ApprovedRound| {
+        let run = round.spec.loop_id;
+        damage(&world, round);
+        let failure = Journal::damage(&world.state, run).unwrap().unwrap();
+        put_away(&world.state, run, failure).unwrap();
+        world.list();
+    };
+    let older = world.reject();
+    world.list();
+    world.approve();
+    put(&older);
+    assert_eq!(world.gate().unwrap().notices, [] as [&str; 0]);
+    let newer = world.reject();
+    world.list();
+    put(&newer);
+    assert_eq!(refused(world.gate()), Code::GateUnattested);
+    world.approve();
+    assert_eq!(world.gate().unwrap().notices, [] as [&str; 0]);
+    // Whoever takes the note away makes nothing certain.
+    let note = world.state.damaged_path(older.spec.loop_id);
+    std::fs::remove_file(note.with_extension("json")).unwrap();
+    assert_eq!(refused(world.gate()), Code::GateUnattested);
 }
 
 /// Runs of two working trees overlap: one that began before may have ended after the approval. Without

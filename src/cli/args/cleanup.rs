@@ -15,6 +15,10 @@ pub struct CleanupArgs {
     /// mounted nobody can tell that it is not gone
     #[arg(long)]
     pub gone: bool,
+    /// Put away the record of this run, which is damaged: it is moved, whole, and nothing names it any more; do
+    /// nothing else
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["gone", "store_budget"])]
+    pub damaged: Option<String>,
     /// How much review stores may take, such as 500MiB; the least recently used go first
     #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = size)]
     pub store_budget: u64,
@@ -25,7 +29,8 @@ pub struct CleanupArgs {
 
 const HELP: &str = "\
 A run is dead when its locks are free and the process that drove it was one of this machine and is \
-gone. What is not known is kept, and said. Journals stay: the gate reads them.";
+gone. What is not known is kept, and said. Journals stay: the gate reads them. It also goes on to doubt what \
+was approved before a damaged record was last written, wherever that was put; a new review is newer.";
 
 /// Bytes, with a unit or without.
 fn size(text: &str) -> Result<u64, String> {

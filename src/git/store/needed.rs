@@ -9,7 +9,7 @@ use crate::domain::event::Event;
 use crate::domain::id::LoopId;
 use crate::domain::summary::Summary;
 use crate::git::error::path_of;
-use crate::store::{Entry, Journal, StateFolder};
+use crate::store::{Entry, Journal, StateFolder, put_away};
 
 /// The runs of a repository, asked one by one and only when something of theirs is to go.
 #[derive(Debug)]
@@ -52,14 +52,16 @@ impl Runs {
         let runs = state
             .run_ids()
             .map_err(|failure| io::Error::other(failure.message))?;
-        Ok(runs.into_iter().any(|run| self.may_go_on(run)))
+        let away = put_away::all(state).map_err(|failure| io::Error::other(failure.message))?;
+        Ok(runs.into_iter().chain(away).any(|run| self.may_go_on(run)))
     }
 }
 
 fn may_go_on(state: &StateFolder, run: LoopId) -> bool {
     if matches!(fs_err::symlink_metadata(state.run_path(run)), Err(error) if error.kind() == io::ErrorKind::NotFound)
     {
-        return false;
+        // One that was put away is damaged, and nobody knows what it had.
+        return put_away::all(state).map_or(true, |away| away.contains(&run));
     }
     let is_end = |entry: &Entry| matches!(entry.event, Event::RunEnded { .. });
     match Journal::load(state, run) {

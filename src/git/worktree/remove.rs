@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::code::Code;
 use crate::domain::event::Event;
-use crate::domain::failure::Failure;
+use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::oid::Oid;
 use crate::git::Error;
 use crate::git::config::GitConfig;
@@ -276,15 +276,15 @@ fn runs_of(state: &StateFolder, root: &Path) -> Result<Vec<Risk>, Failure> {
             // Nothing can go on with one that never began. One that cannot be read now may be read
             // again: unknown means keep (the W list).
             Err(_) if Journal::never_began(state, run) => {}
-            Err(_) => {
+            Err(failure) => {
                 let is_open = |row: &RunRow| {
                     row.exit.is_none() && row.source_root.as_deref() == Some(here.as_str())
                 };
                 if Index::remembered(state, run).is_none_or(|row| is_open(&row)) {
                     let what =
                         format!("run {id}, which cannot be read and may be of this working tree");
-                    let folder = state.run_path(run);
-                    risks.push(Risk::new(what, ["ls", "-la", &folder.to_string_lossy()]));
+                    let NextCommand(next) = failure.next;
+                    risks.push(Risk { what, next });
                 }
             }
         }

@@ -100,24 +100,53 @@ impl Error {
         );
         let folder = path.parent().unwrap_or(path).display().to_string();
         match &self {
-            Self::Newer { .. } => failure.next(["run-loop", "--version"]),
+            // Of an event that cannot be read the bytes are those that were written.
+            Self::Newer { .. } | Self::Event { .. } => failure.next(["run-loop", "--version"]),
             Self::SecondWriter => failure.next(["run-loop", "status"]),
             Self::Sqlite(error) if is_full(error) => failure.next(["df", "-h", &folder]),
             Self::Open(error) if state_folder::is_full(error) => {
                 failure.next(["df", "-h", &folder])
             }
+            Self::NeverBegan => failure.next(["run-loop", "cleanup"]),
+            damage if damage.is_damage() => {
+                failure.next(["run-loop", "cleanup", "--damaged", &run.to_string()])
+            }
             Self::Open(_) | Self::Replaced(_) => failure.next(["ls", "-la", &folder]),
             Self::NotAJournal
             | Self::OtherRun(_)
-            | Self::NeverBegan
             | Self::Chain(_)
             | Self::Tail { .. }
             | Self::Lost { .. }
-            | Self::Event { .. }
             | Self::Encode(_)
             | Self::Wal
             | Self::Broken
             | Self::Sqlite(_) => failure,
+        }
+    }
+    /// Whether what lies there is no whole journal, so that nobody can read it at any other time or with any
+    /// other version.
+    pub(super) fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, Unknown};
+        match self {
+            Self::NotAJournal
+            | Self::OtherRun(_)
+            | Self::Chain(_)
+            | Self::Tail { .. }
+            | Self::Lost { .. }
+            | Self::Wal => true,
+            Self::Open(error) => error.kind() == io::ErrorKind::NotFound,
+            // A table that is missing, or a value of another kind.
+            Self::Sqlite(error) => matches!(
+                error.sqlite_error_code(),
+                None | Some(DatabaseCorrupt | NotADatabase | Unknown)
+            ),
+            Self::Newer { .. }
+            | Self::NeverBegan
+            | Self::Event { .. }
+            | Self::Encode(_)
+            | Self::Replaced(_)
+            | Self::SecondWriter
+            | Self::Broken => false,
         }
     }
 }
