@@ -220,6 +220,9 @@ pub struct Acp {
     /// Seconds in which it must be ready for its prompt; 120 where it is not said.
     #[serde(default)]
     pub ready_within: Option<u64>,
+    /// What it is told of each session beside the protocol (`_meta`), by names of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_meta: Option<serde_json::Value>,
 }
 
 /// Where a reader's program is started.

@@ -159,6 +159,9 @@ fn acp(page: &mut String, profile: &Profile) {
             writeln!(page, "- {what}: `{set}`").unwrap();
         }
     }
+    if let Some(meta) = &profile.acp.session_meta {
+        writeln!(page, "- Asked for with each session: `{meta}`").unwrap();
+    }
 }
 
 fn section(page: &mut String, profile: &Profile, last: &Value) {

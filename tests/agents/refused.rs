@@ -65,6 +65,25 @@ fn what_is_tried_again_until_the_clock_ends_it_is_told() {
             }
         }
     }
+    // claude-acp hands on what its claude says of it, since its profile asks for that.
+    for (status, name, wanted) in [
+        (401, "authentication_failed", auth),
+        (429, "rate_limit", limit),
+        (529, "overloaded", None),
+    ] {
+        let told = format!(
+            r#"{{"agent":{{"method":"_claude/sdkMessage","params":{{"sessionId":"s","message":{{"type":"system","subtype":"api_retry","attempt":3,"error_status":{status},"error":"{name}"}}}}}}}}"#
+        );
+        for end in ["", CANCELLED, GONE] {
+            let run = read_so(
+                "claude-acp",
+                "tool",
+                &format!("{told}\n{end}"),
+                Ended::TimedOut,
+            );
+            assert_eq!(run.trouble(), wanted, "{status}: {:?}", run.ended);
+        }
+    }
     // After an answer nobody knows what was said to people when.
     let answered = format!("{}{}", printed("qwen", "text"), printed("qwen", "error429"));
     let run = read_so("qwen", "error429", &answered, Ended::TimedOut);

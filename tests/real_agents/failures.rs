@@ -45,12 +45,22 @@ fn too_many_requests(program: Program) {
     };
     trial.keeps_trying();
     let ran = trial.review(program, seconds(program));
-    if program == Program::OpencodeAcp {
+    match program {
         // It hands on the provider's words alone, with no status: nobody can know that it was a limit.
-        ran.ends(5).with("RL0301").says("slow down");
-    } else {
-        ran.ends(75).with("RL0720").says("rate limit");
-    }
+        Program::OpencodeAcp => ran.ends(5).with("RL0301").says("slow down"),
+        // It tells nobody anything while it tries again.
+        Program::QwenAcp => ran.ends(5).with("RL0301").says("budget"),
+        Program::Codex
+        | Program::Claude
+        | Program::Gemini
+        | Program::Opencode
+        | Program::GeminiAcp
+        | Program::Qwen
+        | Program::Copilot
+        | Program::CopilotAcp
+        | Program::ClaudeAcp
+        | Program::CodexAcp => ran.ends(75).with("RL0720").says("rate limit"),
+    };
     assert_eq!(trial.bench.promoted(), Vec::<String>::new());
 }
 

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use serde_json::Value;
+
 use crate::agent::arguments::{EVIDENCE, TREE};
 use crate::domain::profile::Acp;
 
@@ -15,6 +17,7 @@ const MODEL: &str = "--model";
 const RESUME: &str = "--resume";
 const DIRECTORY: &str = "--directory";
 const READY_WITHIN: &str = "--ready-within";
+const META: &str = "--session-meta";
 const PROGRAM: &str = "--";
 
 /// The arguments of a client that starts this program, with the placeholders of a profile in them.
@@ -50,6 +53,9 @@ pub(crate) fn arguments(
     if let Some(seconds) = acp.ready_within {
         say(&[READY_WITHIN, &seconds.to_string()]);
     }
+    if let Some(meta) = &acp.session_meta {
+        say(&[META, &meta.to_string()]);
+    }
     say(&[PROGRAM, program]);
     all.extend(args);
     all
@@ -70,6 +76,8 @@ pub(super) struct Order {
     pub(super) directories: Vec<PathBuf>,
     /// Seconds in which it must be ready for its prompt.
     pub(super) ready_within: Option<u64>,
+    /// What is said of its session beside the protocol.
+    pub(super) meta: Option<Value>,
     /// The agent's program.
     pub(super) program: PathBuf,
     /// Its arguments.
@@ -90,6 +98,7 @@ impl Order {
                 RESUME => order.resume = Some(text(words.next())?),
                 DIRECTORY => order.directories.push(words.next()?.into()),
                 READY_WITHIN => order.ready_within = Some(text(words.next())?.parse().ok()?),
+                META => order.meta = Some(serde_json::from_str(words.next()?.to_str()?).ok()?),
                 PROGRAM => break,
                 _ => return None,
             }
@@ -113,6 +122,7 @@ mod tests {
             forgets: false,
             gives_up_with: None,
             ready_within: Some(7),
+            session_meta: Some(serde_json::json!({"own": {"tells": [true]}})),
         };
         let ordered = |may_write, model, continues| {
             let args = vec!["--acp".to_owned(), "--".to_owned()];
@@ -131,6 +141,7 @@ mod tests {
                 resume: Some("{session}".to_owned()),
                 directories: vec![TREE.into(), EVIDENCE.into()],
                 ready_within: Some(7),
+                meta: Some(serde_json::json!({"own": {"tells": [true]}})),
                 program: "/bin/agent".into(),
                 args: vec!["--acp".into(), "--".into()],
             }
@@ -146,6 +157,7 @@ mod tests {
             &["--"],
             &["--mode"],
             &["--ready-within", "soon", "--", "a"],
+            &["--session-meta", "{", "--", "a"],
             &["x", "--", "a"],
         ] {
             let words: Vec<OsString> = wrong.iter().map(OsString::from).collect();

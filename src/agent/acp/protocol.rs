@@ -23,18 +23,29 @@ const UNREADABLE: i64 = -32602;
 pub(super) enum Ask<'a> {
     /// What it can, with what we offer: no files and no terminals.
     Initialize,
-    /// A new session in a folder, which reads in others besides.
-    New(&'a Path, &'a [PathBuf]),
+    /// A new session.
+    New(Place<'a>),
     /// An old session, without what was said in it.
-    Resume(&'a str, &'a Path, &'a [PathBuf]),
+    Resume(&'a str, Place<'a>),
     /// An old session, with what was said in it.
-    Load(&'a str, &'a Path, &'a [PathBuf]),
+    Load(&'a str, Place<'a>),
     /// A mode of the session.
     Mode(&'a str, &'a str),
     /// A value of one of the session's options.
     Option(&'a str, &'a str, &'a str),
     /// An answer to this.
     Prompt(&'a str, &'a str),
+}
+
+/// Where a session works, and what is said of it beside the protocol.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// Its folder.
+    pub(super) cwd: &'a Path,
+    /// Others that it reads in besides.
+    pub(super) besides: &'a [PathBuf],
+    /// By names of the agent's own.
+    pub(super) meta: Option<&'a Value>,
 }
 
 impl Ask<'_> {
@@ -63,11 +74,9 @@ impl Ask<'_> {
                     "clientInfo": own,
                 }),
             ),
-            Self::New(cwd, besides) => ("session/new", place(cwd, besides)),
-            Self::Resume(session, cwd, besides) => {
-                ("session/resume", of(session, place(cwd, besides)))
-            }
-            Self::Load(session, cwd, besides) => ("session/load", of(session, place(cwd, besides))),
+            Self::New(place) => ("session/new", place.told()),
+            Self::Resume(session, place) => ("session/resume", of(session, place.told())),
+            Self::Load(session, place) => ("session/load", of(session, place.told())),
             Self::Mode(session, mode) => ("session/set_mode", of(session, json!({"modeId": mode}))),
             Self::Option(session, option, value) => (
                 "session/set_config_option",
@@ -81,16 +90,21 @@ impl Ask<'_> {
     }
 }
 
-/// Where a session works. Others' servers are none of ours.
-fn place(cwd: &Path, besides: &[PathBuf]) -> Value {
-    let mut place = json!({"cwd": cwd, "mcpServers": []});
-    if !besides.is_empty() {
-        place["additionalDirectories"] = json!(besides);
+impl Place<'_> {
+    /// Others' servers are none of ours.
+    fn told(self) -> Value {
+        let mut place = json!({"cwd": self.cwd, "mcpServers": []});
+        if !self.besides.is_empty() {
+            place["additionalDirectories"] = json!(self.besides);
+        }
+        if let Some(meta) = self.meta {
+            place["_meta"] = meta.clone();
+        }
+        place
     }
-    place
 }
 
-/// The same, of a session.
+/// What is asked of a session.
 fn of(session: &str, mut params: Value) -> Value {
     params["sessionId"] = json!(session);
     params
@@ -191,18 +205,23 @@ mod tests {
     /// Word for word as real agents were asked, and answered.
     #[test]
     fn what_is_asked_is_the_protocol() {
-        let (cwd, besides) = (Path::new("/repo"), [PathBuf::from("/evidence")]);
+        let (besides, meta) = ([PathBuf::from("/evidence")], json!({"own": 1}));
+        let place = |besides, meta| Place {
+            cwd: Path::new("/repo"),
+            besides,
+            meta,
+        };
         for (ask, method, params) in [
             (
-                Ask::New(cwd, &[]),
+                Ask::New(place(&[], None)),
                 "session/new",
                 json!({"cwd": "/repo", "mcpServers": []}),
             ),
             (
-                Ask::Load("s", cwd, &besides),
+                Ask::Load("s", place(&besides, Some(&meta))),
                 "session/load",
                 json!({"sessionId": "s", "cwd": "/repo", "mcpServers": [],
-                       "additionalDirectories": ["/evidence"]}),
+                       "additionalDirectories": ["/evidence"], "_meta": {"own": 1}}),
             ),
             (
                 Ask::Mode("s", "read-only"),

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::agent::acp::order::Order;
 use crate::agent::acp::permission::{self, Policy};
-use crate::agent::acp::protocol::{self, Ask, Can, NO_LOGIN, Outcome, PERMISSION};
+use crate::agent::acp::protocol::{self, Ask, Can, NO_LOGIN, Outcome, PERMISSION, Place};
 use crate::agent::acp::record::Record;
 use crate::agent::acp::wire::{self, Heard, Message, Unreadable};
 use crate::domain::trouble::Trouble;
@@ -153,8 +153,13 @@ impl<'a> Talk<'a> {
         } else {
             &[]
         };
+        let place = Place {
+            cwd,
+            besides,
+            meta: order.meta.as_ref(),
+        };
         let Some(old) = &order.resume else {
-            let answer = self.ask(Ask::New(cwd, besides)).await?;
+            let answer = self.ask(Ask::New(place)).await?;
             let answer = self.told(answer)?;
             let id = answer.get("sessionId").and_then(Value::as_str);
             return id
@@ -162,9 +167,9 @@ impl<'a> Talk<'a> {
                 .ok_or_else(|| unreadable("its new session"));
         };
         let answer = if can.resumes {
-            self.ask(Ask::Resume(old, cwd, besides)).await?
+            self.ask(Ask::Resume(old, place)).await?
         } else if can.loads {
-            self.ask(Ask::Load(old, cwd, besides)).await?
+            self.ask(Ask::Load(old, place)).await?
         } else {
             return Err(Over::Failed {
                 trouble: Some(Trouble::Session),

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::agent::adapter::{Event, micro_usd, number, text, text_or_empty};
+use crate::agent::adapter::{Event, claude, micro_usd, number, text, text_or_empty};
 use crate::domain::spent::Usage;
 use crate::domain::trouble::Trouble;
 
@@ -43,6 +43,13 @@ fn said(message: &Value, events: &mut Vec<Event>) {
         && let Some(update) = message.pointer("/params/update")
     {
         happened(update, events);
+    }
+    // What its claude says, as far as its profile asks for it.
+    if text_or_empty(message, "/method") == "_claude/sdkMessage"
+        && let Some(said) = message.pointer("/params/message")
+        && text_or_empty(said, "/subtype") == "api_retry"
+    {
+        events.push(claude::tries_again(said));
     }
     if let Some(error) = message.get("error").filter(|error| !error.is_null()) {
         events.push(Event::Error {

@@ -56,23 +56,26 @@ fn system(value: &Value, events: &mut Vec<Event>) {
                 });
             }
         }
-        "api_retry" => {
-            let name = text_or_empty(value, "/error");
-            let status = number(value, "/error_status");
-            events.push(Event::Error {
-                trouble: named(&name).or_else(|| status.map(Trouble::of_status)),
-                message: match status {
-                    Some(status) => format!("{name} ({status}), it tries again"),
-                    None => format!("{name}, it tries again"),
-                },
-                fatal: false,
-            });
-        }
+        "api_retry" => events.push(tries_again(value)),
         "thinking_tokens" => events.push(Event::Thought),
         "permission_denied" => events.push(Event::Denied {
             name: text_or_empty(value, "/tool_name"),
         }),
         _ => {}
+    }
+}
+
+/// That its provider refused it, and that it asks again.
+pub(super) fn tries_again(value: &Value) -> Event {
+    let name = text_or_empty(value, "/error");
+    let status = number(value, "/error_status");
+    Event::Error {
+        trouble: named(&name).or_else(|| status.map(Trouble::of_status)),
+        message: match status {
+            Some(status) => format!("{name} ({status}), it tries again"),
+            None => format!("{name}, it tries again"),
+        },
+        fatal: false,
     }
 }
 
