@@ -41,6 +41,8 @@ mod from_the_base;
 mod gate;
 #[path = "main_job/history.rs"]
 mod history;
+#[path = "main_job/installed.rs"]
+mod installed;
 #[path = "main_job/kept.rs"]
 mod kept;
 #[path = "main_job/keys.rs"]

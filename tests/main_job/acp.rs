@@ -254,6 +254,22 @@ on_cancel() {{ echo cancelled > {}; end cancelled; }}",
     assert!(!process.exists(), "{}", process.display());
 }
 
+/// Some do not end when nobody says anything more to them: the turn is over, and nothing of them is left.
+#[test]
+fn an_agent_that_stays_after_its_turn_is_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let pid = folder.path().join("pid");
+    let script = format!(
+        "echo $$ > {}\non_prompt() {{ say \"$(report)\"; end; forever; }}",
+        quote(pid.to_str().unwrap())
+    );
+    let bench = talker(&script, "");
+    review(&bench).ends(0);
+    assert_eq!(bench.sidecar("talker")["verdict"], "PASS");
+    let process = Path::new("/proc").join(read(&pid).trim());
+    assert!(!process.exists(), "{}", process.display());
+}
+
 /// A re-ask goes on in the session. What an agent tells of it again is not said to us: the report that
 /// was invalid then would be another one now.
 #[test]
