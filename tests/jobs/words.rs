@@ -1,5 +1,6 @@
 //! What agents say of their jobs: a claim, and nothing that anybody's keys get out by.
 
+use crate::single::row;
 use crate::support::agents::{ScriptedAgent, quote};
 use crate::support::bench::{Bench, Ran};
 
@@ -88,5 +89,39 @@ fn what_an_agent_says_holds_none_of_its_keys() {
         let bytes = std::fs::read(&path).unwrap();
         let held = bytes.windows(KEY.len()).any(|it| it == KEY.as_bytes());
         assert!(!held, "{}", path.display());
+    }
+}
+
+/// A key is taken out of an answer before anybody keeps it: what is left must be what was asked for, or it is
+/// no answer, and whoever gave it is told why without the key.
+#[test]
+fn an_answer_that_does_not_fit_without_its_keys_is_none() {
+    // A number, and a member's name: without them there is no JSON, or another object.
+    for (key, given, whole) in [
+        ("8675309123", "$BOT_TOKEN", "8"),
+        ("k3y-71c9e2aa", "{\\\"$BOT_TOKEN\\\": 1}", "{\\\"k\\\": 1}"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let told = folder.path().join("told");
+        let first = format!("cat > /dev/null; echo \"{given}\"");
+        let second = format!("cat > {}; echo \"{whole}\"", quote(told.to_str().unwrap()));
+        let turns = [first, second].map(ScriptedAgent::with_script);
+        let agent = ScriptedAgent::in_turn(&folder.path().join("turn"), &turns);
+        let bench = Bench::new().spare("helper", &agent, "env: [BOT_TOKEN]");
+        let bench = bench.ready();
+        let (prompt, schema) = (bench.repo.beside("prompt.md"), bench.repo.beside("schema"));
+        std::fs::write(&prompt, "Count.\n").unwrap();
+        let names = r#"{"pattern": "^k"}"#;
+        let form = format!(r#"{{"type": ["integer", "object"], "propertyNames": {names}}}"#);
+        std::fs::write(&schema, form).unwrap();
+        let mut command = bench.command(&["job", "submit", "--agent", "helper"]);
+        command.arg("--prompt-file").arg(prompt);
+        command.arg("--schema").arg(schema);
+        let ran = Ran::of(&command.env("BOT_TOKEN", key).output().unwrap());
+        let status = row(&ran.ends(0).stdout, "status");
+        assert!(status.contains("attempt 2"), "{status}");
+        let told = std::fs::read_to_string(told).unwrap();
+        assert!(told.contains("it holds a key"), "{told}");
+        assert!(!told.contains(key), "{told}");
     }
 }

@@ -10,6 +10,7 @@ use crate::agent::dispatched::Dispatched;
 use crate::agent::handed_over::HandedOver;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile::{self, Wanted};
+use crate::agent::redact::Secrets;
 use crate::contract::delegation::{self, sentence};
 use crate::contract::{self, structured};
 use crate::domain::agent::{Agent, AgentKind};
@@ -79,7 +80,7 @@ pub(super) async fn perform(
         done.ended = Ended::Interrupted;
     }
     let secrets = rim.secrets(state);
-    let misfit = match form(rim, state, dispatch, &mut done).await {
+    let misfit = match form(rim, state, dispatch, &mut done, &secrets).await {
         Ok(misfit) => misfit.map(|reason| secrets.taken_out_of_text(&reason)),
         // That we cannot read what was asked for is no misfit of the agent's.
         Err(failure) => {
@@ -114,6 +115,7 @@ async fn form(
     state: &State,
     dispatch: &Dispatch,
     done: &mut Dispatched,
+    secrets: &Secrets,
 ) -> Result<Option<String>, Failure> {
     if done.ended != (Ended::Exited { code: 0 }) || !done.gone {
         return Ok(None);
@@ -127,16 +129,29 @@ async fn form(
         (None, None) => return Ok(Some("there is no answer".to_owned())),
         (Some(report), None) => report.as_came().to_vec(),
     };
+    let secrets = secrets.clone();
     // A large answer takes seconds.
-    let fitting = in_thread(move || Ok(structured::fitting(schema.as_bytes(), &report))).await;
+    let fitting = in_thread(move || Ok(fitted(schema.as_bytes(), &report, &secrets))).await;
     match fitting {
-        Done::Ok(Ok(text)) => {
-            done.report = Some(HandedOver::new(text.into_bytes()));
+        Done::Ok(Ok(answer)) => {
+            done.report = Some(answer);
             Ok(None)
         }
         Done::Ok(Err(reason)) => Ok(Some(reason)),
         Done::Err(failure) => Err(failure),
     }
+}
+
+/// The answer in the form that was asked for. What is kept of it is what its reader gets, so that without the
+/// keys in it, too, it is in that form.
+fn fitted(schema: &[u8], report: &[u8], secrets: &Secrets) -> Result<HandedOver, String> {
+    let answer = HandedOver::new(structured::fitting(schema, report)?.into_bytes());
+    let shown = answer.shown(secrets);
+    if shown != answer.as_came() {
+        structured::fitting(schema, &shown)
+            .map_err(|why| format!("it holds a key, and without that it does not fit: {why}"))?;
+    }
+    Ok(answer)
 }
 
 /// The schema that a submission's answer must fit.
