@@ -149,11 +149,7 @@ pub async fn taken_over(
 /// and end within a key; of more than a report may have the end, where a verdict stands. `None` where nothing
 /// does.
 #[must_use]
-pub fn unvouched(
-    command: &CommandAgent,
-    folder: &JobFolder,
-    secrets: &Secrets,
-) -> Option<HandedOver> {
+pub fn unvouched(command: &CommandAgent, folder: &JobFolder) -> Option<HandedOver> {
     let bytes = match command.report {
         ReportChannel::File => match folder.read_report() {
             ReportFile::Bytes(bytes) => bytes,
@@ -161,14 +157,13 @@ pub fn unvouched(
         },
         ReportChannel::Stdout => folder.printed()?,
     };
-    (!bytes.is_empty()).then(|| the_end(&bytes, secrets))
+    (!bytes.is_empty()).then(|| the_end(&bytes))
 }
 
 /// The end of what nobody vouches for, as much as a report may have.
-pub(crate) fn the_end(said: &[u8], secrets: &Secrets) -> HandedOver {
+pub(crate) fn the_end(said: &[u8]) -> HandedOver {
     let begins = said.len().saturating_sub(REPORT_CAP);
-    let end = said[begins..].to_vec();
-    HandedOver::new(secrets.taken_out_of_part(end, begins > 0, true))
+    HandedOver::new(said[begins..].to_vec())
 }
 
 /// How a job ended whose engine died; see [`taken_over`].

@@ -211,14 +211,10 @@ pub async fn taken_over(
 
 /// What the job's program said at last, as far as its output tells; see [`command::unvouched`].
 #[must_use]
-pub(crate) fn unvouched(
-    program: &ProfileAgent,
-    folder: &JobFolder,
-    secrets: &Secrets,
-) -> Option<HandedOver> {
+pub(crate) fn unvouched(program: &ProfileAgent, folder: &JobFolder) -> Option<HandedOver> {
     let printed = folder.printed()?;
     let said = Account::of(program.profile.stream, &printed).final_message()?;
-    Some(command::the_end(said.as_bytes(), secrets))
+    Some(command::the_end(said.as_bytes()))
 }
 
 /// Where a job's program was started.

@@ -182,6 +182,12 @@ impl Secrets {
         self.taken_out_of_text(&shown(&end))
     }
 
+    /// What is quoted of such a part, which may begin and end where that does.
+    pub(crate) fn taken_out_of_quoted(&self, text: &str) -> String {
+        let bytes = self.taken_out_of_part(text.as_bytes().to_vec(), true, true);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
     /// The text without the values.
     #[must_use]
     pub fn taken_out_of_text(&self, text: &str) -> String {

@@ -91,7 +91,7 @@ pub(crate) async fn read(
         Ok(None) => unseen(Dispatched::empty(Ended::Interrupted)),
         Err(error) => unseen(damaged(&error)),
     };
-    let unvouched = unvouched(asked.kind, &found, &done, secrets);
+    let unvouched = unvouched(asked.kind, &found, &done);
     // After it was read: what it says counts, though its words may not be kept.
     let (done, withheld) = match redact::let_go(&found, secrets).await {
         Ok(withheld) => (done, withheld),
@@ -108,8 +108,8 @@ pub(crate) async fn read(
 
 impl Taken {
     /// What the job says, by who reads its report.
-    pub(crate) fn reading(&self, read: impl Fn(&[u8]) -> Reading) -> Reading {
-        let reading = reading(&self.done, self.unvouched.as_ref(), read);
+    pub(crate) fn reading(&self, secrets: &Secrets, read: impl Fn(&[u8]) -> Reading) -> Reading {
+        let reading = reading(&self.done, self.unvouched.as_ref(), secrets, read);
         match self.withheld {
             Some(why) => without_its_words(reading, why),
             None => reading,
@@ -137,29 +137,34 @@ pub(crate) fn unvouched(
     kind: &AgentKind,
     folder: &JobFolder,
     done: &Dispatched,
-    secrets: &Secrets,
 ) -> Option<HandedOver> {
     if done.report.is_some() || matches!(done.ended, Ended::NotStarted { .. }) {
         return None;
     }
     match kind {
-        AgentKind::Command(program) => command::unvouched(program, folder, secrets),
-        AgentKind::Profile(program) => profile::unvouched(program, folder, secrets),
+        AgentKind::Command(program) => command::unvouched(program, folder),
+        AgentKind::Profile(program) => profile::unvouched(program, folder),
         AgentKind::Checks | AgentKind::Human => None,
     }
 }
 
-/// What a job says: its report; else what stands there all the same, which only counts against the change.
+/// What a job says: its report; else what stands there all the same, which only counts against the change. It
+/// is read as it came, too: what looks like a part of a key may be a verdict.
 pub(crate) fn reading(
     done: &Dispatched,
     unvouched: Option<&HandedOver>,
+    secrets: &Secrets,
     read: impl Fn(&[u8]) -> Reading,
 ) -> Reading {
     let (report, why) = match (&done.report, &done.unusable) {
         (Some(report), None) => return read(report.as_came()),
         (report, why) => (report.as_ref().or(unvouched), why),
     };
-    let said = report.map_or_else(Said::default, |report| Said::of(read(report.as_came())));
+    // It may begin and end within a key, and so may what it says.
+    let kept = |words: &str| secrets.taken_out_of_quoted(words);
+    let said = report.map_or_else(Said::default, |report| {
+        Said::of(read(report.as_came()).in_words(&kept))
+    });
     match why {
         Some(why) => said.in_none(why),
         None if said.is_against() => {
@@ -238,5 +243,67 @@ pub(crate) fn kept(
         None => (ended, None),
         Some(Ok(stored)) => (ended, Some(stored)),
         Some(Err(failure)) => (ended.without_its_answer(&failure), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::environment::Variables;
+    use crate::domain::severity::Severity;
+
+    fn read(report: &[u8]) -> Reading {
+        let text = String::from_utf8_lossy(report).into_owned();
+        Reading::Invalid {
+            problems: Vec::new(),
+            claimed: text.contains("NOT PASS").then_some(Verdict::NotPass),
+            claims: vec![Claim {
+                title: text,
+                severity: Severity::High,
+                blocking: true,
+                path: None,
+                line: None,
+                end_line: None,
+                body: String::new(),
+                pre_existing: false,
+                blob: None,
+            }],
+            open: Vec::new(),
+        }
+    }
+
+    fn said(text: &str, key: &str) -> Said {
+        let ours: Variables = [("A_KEY".into(), key.into())].into();
+        let secrets = Secrets::named(&["A_KEY".to_owned()], &ours);
+        let done = Dispatched::empty(Ended::Interrupted);
+        let unvouched = HandedOver::new(text.into());
+        Said::of(reading(&done, Some(&unvouched), &secrets, read))
+    }
+
+    /// A key that begins like a verdict ends, or ends like one begins, makes no NOT PASS vanish.
+    #[test]
+    fn what_looks_like_half_a_key_is_a_verdict_all_the_same() {
+        for key in ["PASS-word-71c9e2aa", "71c9e2aa-NOT P"] {
+            for text in ["NOT PASS", "VERDICT: NOT PASS", "NOT PASS\nsee above"] {
+                assert!(said(text, key).refused, "{text:?} beside {key}");
+            }
+        }
+    }
+
+    /// What nobody saw the beginning or the end of may begin or end within a key: half of one is left of none.
+    #[test]
+    fn half_a_key_is_told_of_none() {
+        let key = "house-canary-0123456789";
+        for at in 4..key.len() - 4 {
+            let (head, tail) = key.split_at(at);
+            for (text, told) in [
+                (format!("NOT PASS: {head}"), "NOT PASS: [redacted]"),
+                (format!("{tail}: NOT PASS"), "[redacted]: NOT PASS"),
+            ] {
+                let said = said(&text, key);
+                assert!(said.refused);
+                assert_eq!(said.claims[0].title, told, "{at}");
+            }
+        }
     }
 }

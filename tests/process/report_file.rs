@@ -2,9 +2,6 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use run_loop::agent::command::unvouched;
-use run_loop::agent::redact::Secrets;
-use run_loop::domain::agent::AgentKind;
 use run_loop::domain::job::Ended;
 use tokio_util::sync::CancellationToken;
 
@@ -68,24 +65,6 @@ async fn the_largest_report_is_read() {
     let world = World::script("head -c 1048576 /dev/zero > \"$RUN_LOOP_JOB_REPORT\"");
     let done = world.report_is_a_file().dispatch().await;
     assert_eq!(done.report.unwrap().as_came().len(), 1_048_576);
-}
-
-/// What nobody saw the end of may end within a key: half of one is left of none.
-#[test]
-fn what_nobody_saw_the_end_of_shows_no_half_of_a_key() {
-    let mut world = World::script("").report_is_a_file();
-    let key = "house-canary-0123456789";
-    world.environment.insert("A_KEY".into(), key.into());
-    world.command.env = vec!["A_KEY".to_owned()];
-    world.agent.kind = AgentKind::Command(world.command.clone());
-    let secrets = Secrets::of([&world.agent], &world.environment);
-    let folder = world.job_folder();
-    let report = folder.empty().parent().unwrap().join("report.md");
-    for end in 4..=key.len() {
-        std::fs::write(&report, format!("NOT PASS: {}", &key[..end])).unwrap();
-        let unseen = unvouched(&world.command, &folder, &secrets).unwrap();
-        assert_eq!(unseen.as_came(), b"NOT PASS: [redacted]", "{end}");
-    }
 }
 
 /// A job folder that was replaced by a link is not followed: the report is looked for in the

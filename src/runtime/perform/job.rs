@@ -273,7 +273,7 @@ impl Assignment<'_> {
             let bytes = self.rim.artifacts.get(&folder.prompt_hash()?).ok()?;
             self.rim.artifacts.put(&bytes).ok()
         });
-        let reading = taken.reading(|report| self.read(report));
+        let reading = taken.reading(&secrets, |report| self.read(report));
         let answer = self.answer(taken.handed_over(), reading);
         Answer { prompt, ..answer }
     }
@@ -330,9 +330,9 @@ impl Assignment<'_> {
         ))?;
         let dispatched = self.dispatch(&folder, prompt.as_bytes(), stop).await?;
         let secrets = self.rim.secrets(self.state);
-        let unvouched = taken_over::unvouched(&self.agent.kind, &folder, &dispatched, &secrets);
-        let reading =
-            taken_over::reading(&dispatched, unvouched.as_ref(), |report| self.read(report));
+        let unvouched = taken_over::unvouched(&self.agent.kind, &folder, &dispatched);
+        let read = |report: &[u8]| self.read(report);
+        let reading = taken_over::reading(&dispatched, unvouched.as_ref(), &secrets, read);
         Ok(Answer {
             prompt: Some(stored),
             ..self.answer(dispatched, reading)

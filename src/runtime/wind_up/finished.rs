@@ -30,7 +30,8 @@ pub(super) async fn job(state: &State, job: &Job, ending: &Ending<'_>) -> JobOut
             };
             let of = (ending.cache, run.loop_id, job.id);
             let taken = taken_over::read(of, asked, &secrets, PATIENCE).await;
-            let reading = taken.reading(|report| said(state, job, agent, ending, report));
+            let read = |report: &[u8]| said(state, job, agent, ending, report);
+            let reading = taken.reading(&secrets, read);
             let reading = reading.in_words(&|words| secrets.taken_out_of_text(words));
             (taken.handed_over(), reading)
         }
