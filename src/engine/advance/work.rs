@@ -43,8 +43,11 @@ pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Eve
             ..
         } => Some(fail(failure.clone())),
         WorkStage::Ready { asked } if state.is_in_force(asked.limited_until) => None,
-        // What moved before anybody was asked was there before this step.
-        WorkStage::Ready { asked } if asked.attempt == 1 && moved::found(state).is_some() => {
+        // What moved before the source was pinned for this attempt was moved by no job of it. A job that
+        // writes is pinned once: what an earlier attempt of it moved is told when that is measured.
+        WorkStage::Ready { asked }
+            if (asked.attempt == 1 || !work.role.writes()) && moved::found(state).is_some() =>
+        {
             moved::found(state).map(fail)
         }
         WorkStage::Ready { asked } => {

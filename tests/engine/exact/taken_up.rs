@@ -1,11 +1,11 @@
 //! A step of work that goes on after its run lay aside.
 
-use run_loop::domain::effect::Effect;
+use run_loop::domain::effect::{Done, Effect, Outcome};
 use run_loop::domain::event::StopCause;
 use run_loop::domain::job::{Job, Role};
 
 use crate::delegations::Run;
-use crate::exact::world;
+use crate::exact::{end, world};
 use crate::orders::{resume, stop};
 use crate::world::{Planned, interrupted, oid};
 
@@ -27,8 +27,8 @@ fn until_asked(run: &mut Run) -> Job {
     }
 }
 
-/// The job of `role` is ended with its run, the source changes while that lies aside, and it is asked again.
-fn taken_up(role: Role, planned: Planned) -> (Run, Job) {
+/// The job of `role` is ended with its run, the source changes while that lies aside, and it is taken up.
+fn taken_up(role: Role, planned: Planned) -> Run {
     let mut world = world(1);
     let crew = world.crew.as_mut().unwrap();
     (crew.planned, crew.planner) = (planned, planned == Planned::Planner);
@@ -44,6 +44,12 @@ fn taken_up(role: Role, planned: Planned) -> (Run, Job) {
     assert!(run.state.suspended.is_some());
     run.content = 3;
     run.input(resume());
+    run
+}
+
+/// The same, up to the second attempt.
+fn asked_again(role: Role, planned: Planned) -> (Run, Job) {
+    let mut run = taken_up(role, planned);
     let again = until_asked(&mut run);
     assert_eq!((again.role, again.attempt), (role, 2));
     (run, again)
@@ -52,13 +58,35 @@ fn taken_up(role: Role, planned: Planned) -> (Run, Job) {
 /// Who only reads has written nothing, and reads the source as it is now.
 #[test]
 fn who_only_reads_is_asked_on_the_source_as_it_is_now() {
-    let (run, again) = taken_up(Role::Plan, Planned::Planner);
+    let (run, again) = asked_again(Role::Plan, Planned::Planner);
     assert_eq!(run.state.contents[&again.id], oid(3));
 }
 
 /// Who writes may have lost something: what it was asked on at first is what is compared with.
 #[test]
 fn who_writes_is_compared_with_what_was_there_before() {
-    let (run, again) = taken_up(Role::Implement, Planned::Nobody);
+    let (run, again) = asked_again(Role::Implement, Planned::Nobody);
     assert_eq!(run.state.contents[&again.id], oid(0));
+}
+
+/// Nobody is asked again about a branch that the run is not about, whatever attempt it is.
+#[test]
+fn who_reads_is_not_asked_again_where_head_is_elsewhere() {
+    let mut run = taken_up(Role::Plan, Planned::Planner);
+    let pinned = run.effect(|effect| matches!(effect, Effect::Pin { .. }));
+    let (id, effect) = pinned.unwrap();
+    let mut outcome = run.world.perform(&effect, &mut run.content, &[]);
+    let Outcome::Pinned {
+        result: Done::Ok(pin),
+    } = &mut outcome
+    else {
+        unreachable!("{outcome:?}");
+    };
+    "refs/heads/elsewhere".clone_into(&mut pin.tripwire.head_ref);
+    run.done(id, outcome);
+    assert_eq!(asked(&run), None);
+    while run.perform(|_| true) {}
+    let (code, said) = end(&run);
+    assert_eq!(code, 4, "{said}");
+    assert!(said.contains("from feature to elsewhere"), "{said}");
 }
