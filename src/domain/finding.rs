@@ -180,6 +180,19 @@ impl Disposition {
             Self::Fixed | Self::Withdrawn | Self::Overruled => false,
         }
     }
+    /// Whether it takes a finding's force by itself, whatever the content is since.
+    #[must_use]
+    pub fn is_ruling(self) -> bool {
+        match self {
+            Self::Withdrawn | Self::Overruled => true,
+            Self::Open
+            | Self::Fixed
+            | Self::Refuted
+            | Self::Upheld
+            | Self::Sustained
+            | Self::Deferred => false,
+        }
+    }
     /// The lower-case name.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -2,6 +2,8 @@
 //!
 //! The engine's state decides; this only tells. It keeps what the state may forget.
 
+mod refused;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -16,14 +18,13 @@ use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::finding::{Disposition, Finding};
 use crate::domain::id::{EffectId, FindingId, JobId, MessageId, RoundNumber};
 use crate::domain::identity::{Pin, Remeasured};
-use crate::domain::job::{Job, JobOutcome, Reading, Role};
+use crate::domain::job::{Job, JobOutcome, Role};
+use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::domain::restoring::{LeftByWork, Restoring};
 use crate::domain::run_spec::RunSpec;
-use crate::domain::severity::Severity;
 use crate::domain::slot::SlotName;
 use crate::domain::time::{Stamp, Timestamp};
-use crate::domain::verdict::Verdict;
 use crate::domain::work::Work;
 
 /// A run, as far as its events tell.
@@ -49,8 +50,14 @@ pub struct Summary {
     pub warnings: Vec<(Work, &'static str)>,
     /// Every finding.
     pub findings: Vec<Finding>,
-    /// What reviews of the round under way settled, and how it stood before: void with the round.
-    settled: Vec<(FindingId, Disposition)>,
+    /// What reviews of the round under way settled, in which job, and how it stood before: void with the round.
+    settled: Vec<(FindingId, JobId, Disposition)>,
+    /// The rulings that took a finding's force, in their order, each with its job.
+    rulings: Vec<(FindingId, JobId)>,
+    /// The content that each job was asked on.
+    contents: BTreeMap<JobId, Oid>,
+    /// The content that the step of work under way is asked on.
+    of_step: Option<Oid>,
     /// Whether the newest measurement of the round under way found that something was touched that no job may
     /// touch, or there is none.
     touched: bool,
@@ -240,9 +247,12 @@ impl Summary {
             return;
         };
         if of_review && !disposition.holds() {
-            self.settled.push((finding, known.disposition));
+            self.settled.push((finding, job, known.disposition));
         }
         known.disposition = disposition;
+        if disposition.is_ruling() {
+            self.rulings.push((finding, job));
+        }
     }
 
     /// As the engine does: what passed in a void round is void, and so is what it settled.
@@ -251,7 +261,8 @@ impl Summary {
         if !(result.is_void() || (result.is_refused() && self.touched)) {
             return;
         }
-        for (finding, before) in settled.into_iter().rev() {
+        for (finding, job, before) in settled.into_iter().rev() {
+            self.rulings.retain(|ruling| *ruling != (finding, job));
             let mut findings = self.findings.iter_mut();
             let known = findings.find(|it| it.id == finding && !it.disposition.holds());
             if let Some(known) = known {
@@ -295,6 +306,16 @@ impl Summary {
     }
 
     fn requested(&mut self, at: Timestamp, id: EffectId, effect: &Effect) {
+        if let Effect::RunJob { job } = effect {
+            let of_round = self.round_mut(job.round).and_then(|it| it.pin.as_ref());
+            let of_round = of_round.map(|pin| pin.identity.content_tree.clone());
+            let asked_on = if job.role == Role::Review {
+                of_round
+            } else {
+                self.of_step.clone()
+            };
+            self.contents.extend(asked_on.map(|it| (job.id, it)));
+        }
         if let Effect::RunJob { job } = effect
             && let Some(jobs) = self.jobs_beside(job)
         {
@@ -311,13 +332,7 @@ impl Summary {
         match outcome {
             Outcome::Pinned {
                 result: Done::Ok(pin),
-            } => {
-                if let Some(Effect::Pin { round, work: None }) = requested
-                    && let Some(round) = self.round_mut(*round)
-                {
-                    round.pin = Some(pin.clone());
-                }
-            }
+            } => self.pinned(requested, pin),
             Outcome::EvidenceMade {
                 result: Done::Ok(evidence),
             } => {
@@ -371,6 +386,20 @@ impl Summary {
             Outcome::Measured {
                 result: Done::Ok(measured),
             } => self.measured(requested, measured),
+        }
+    }
+
+    fn pinned(&mut self, requested: Option<&Effect>, pin: &Pin) {
+        match requested {
+            Some(Effect::Pin { round, work: None }) => {
+                if let Some(round) = self.round_mut(*round) {
+                    round.pin = Some(pin.clone());
+                }
+            }
+            Some(Effect::Pin { work: Some(_), .. }) => {
+                self.of_step = Some(pin.identity.content_tree.clone());
+            }
+            Some(_) | None => {}
         }
     }
 
@@ -449,21 +478,6 @@ impl Summary {
 }
 
 impl Round {
-    /// When a report came that is against the content, valid or not; the first of them. Findings at least as
-    /// bad as `fail_on` are, and so is what is called open.
-    #[must_use]
-    pub fn refused_at(&self, fail_on: Severity) -> Option<Timestamp> {
-        let outcomes = self.jobs.iter().filter_map(|job| job.outcome.as_ref());
-        let against = outcomes.filter(|outcome| {
-            let reading = &outcome.reading;
-            let says_so = match reading {
-                Reading::Review(said) => said.verdict == Verdict::NotPass,
-                Reading::Invalid { .. } | Reading::Reply { .. } | Reading::Silent => false,
-            };
-            says_so || reading.claims_not_pass(fail_on) || !reading.still_open().is_empty()
-        });
-        against.map(|outcome| outcome.ended_at).min()
-    }
     fn new(number: RoundNumber) -> Self {
         Self {
             number,

@@ -112,15 +112,8 @@ impl State {
     /// The ruling that took a finding's force, where one did.
     #[must_use]
     pub fn ruled(finding: &Finding) -> Option<Disposition> {
-        match finding.disposition {
-            settled @ (Disposition::Withdrawn | Disposition::Overruled) => Some(settled),
-            Disposition::Open
-            | Disposition::Fixed
-            | Disposition::Refuted
-            | Disposition::Upheld
-            | Disposition::Sustained
-            | Disposition::Deferred => None,
-        }
+        let ruled = finding.disposition;
+        ruled.is_ruling().then_some(ruled)
     }
     /// Whether a finding still has its force: nobody mended it, took it back or overruled it.
     #[must_use]

@@ -106,7 +106,7 @@ impl Attestation {
         let rounds = summary.rounds.iter().filter_map(|round| {
             // What moved makes approvals void, and no refusal.
             let unsettled = matches!(round.result, None | Some(RoundResult::Stale { .. }));
-            let refused_at = fail_on.and_then(|fail_on| round.refused_at(fail_on));
+            let refused_at = fail_on.and_then(|fail_on| summary.refused_at(round, fail_on));
             Some(AttestedRound {
                 number: round.number,
                 identity: round.pin.as_ref()?.identity.clone(),

@@ -12,6 +12,8 @@ mod older;
 mod own_work;
 #[path = "exact/progress.rs"]
 mod progress;
+#[path = "exact/refused.rs"]
+mod refused;
 #[path = "exact/switched.rs"]
 mod switched;
 #[path = "exact/taken_up.rs"]
