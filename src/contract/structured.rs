@@ -3,16 +3,15 @@
 //! Programs that can be told the schema are; that an answer fits is believed of nobody (rows A-034
 //! and A-057, T-183, T-184).
 
+mod bounds;
+
 use serde_json::Value;
 
 use crate::contract::json::Json;
+use crate::contract::structured::bounds::{Looked, depth_of, look, unrolled};
 
 /// How large a schema may be: it is an argument of some programs.
 pub const SCHEMA_CAP: u64 = 64 << 10;
-/// How deep a schema may be, references followed.
-const DEPTH: u32 = 64;
-/// How many values of a schema are looked at, references followed.
-const LOOKED_AT: u32 = 20_000;
 /// How much work it may be to hold an answer against a schema: the values of the one, each against
 /// those of the other.
 const WORK: u64 = 20_000_000;
@@ -33,8 +32,8 @@ pub fn check(schema: &[u8]) -> Result<(), String> {
 /// A schema that has an end.
 struct Checked {
     validator: jsonschema::Validator,
-    /// How many values it has, references followed.
-    values: u32,
+    schema: Value,
+    looked: Looked,
 }
 
 impl Checked {
@@ -49,24 +48,36 @@ impl Checked {
         if keys.is_empty() {
             return Err("it is empty, so that everything would fit".to_owned());
         }
-        let mut bounds = Bounds {
-            root: &schema,
-            within: Vec::new(),
-            left: LOOKED_AT,
-        };
-        bounds.hold(&schema, Part::Schema, 0)?;
-        let values = LOOKED_AT - bounds.left;
+        let looked = look(&schema)?;
         // Without this newer drafts take a format for a remark.
         let options = jsonschema::options().should_validate_formats(true);
         let validator = options
             .build(&schema)
             .map_err(|error| cut(&error.to_string()))?;
-        Ok(Self { validator, values })
+        Ok(Self {
+            validator,
+            schema,
+            looked,
+        })
+    }
+
+    /// How many values of it are held against this one, at most.
+    fn values_for(&self, value: &Value) -> Result<u32, String> {
+        if !self.looked.holds_itself {
+            return Ok(self.looked.values);
+        }
+        unrolled(&self.schema, depth_of(value)).map_err(|_| {
+            "it is nested too deep to hold it against a schema that holds itself".to_owned()
+        })
     }
 
     /// Why a value does not fit, if it does not.
     fn fault(&self, value: &Value) -> Option<String> {
-        let work = u64::from(self.values).saturating_mul(values_of(value));
+        let values = match self.values_for(value) {
+            Ok(values) => values,
+            Err(fault) => return Some(fault),
+        };
+        let work = u64::from(values).saturating_mul(values_of(value));
         if work > WORK {
             return Some("it has too many values to hold it against the schema".to_owned());
         }
@@ -89,94 +100,6 @@ fn values_of(value: &Value) -> u64 {
         Value::Object(members) => members.values().map(values_of).sum(),
         Value::Array(items) => items.iter().map(values_of).sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
-    }
-}
-
-/// Whether a schema has an end: an agent may have written it, and it is used within the engine.
-struct Bounds<'s> {
-    root: &'s Value,
-    /// The references that are being followed.
-    within: Vec<&'s str>,
-    /// How many values may still be looked at.
-    left: u32,
-}
-
-/// What a part of a schema is.
-#[derive(Debug, Clone, Copy)]
-enum Part {
-    /// A schema: its members are keywords, known ones or not.
-    Schema,
-    /// Schemas by names, which are no keywords.
-    Named,
-    /// A value: nothing in it is a keyword.
-    Value,
-}
-
-impl Part {
-    /// What the member of this name is.
-    fn member(self, name: &str, member: &Value) -> Self {
-        match (self, name) {
-            (Self::Value, _) | (Self::Schema, "enum" | "const" | "default" | "examples") => {
-                Self::Value
-            }
-            (
-                Self::Schema,
-                "properties" | "patternProperties" | "$defs" | "definitions" | "dependencies"
-                | "dependentSchemas",
-            ) if member.is_object() => Self::Named,
-            (Self::Schema | Self::Named, _) => Self::Schema,
-        }
-    }
-}
-
-impl<'s> Bounds<'s> {
-    fn hold(&mut self, value: &'s Value, part: Part, depth: u32) -> Result<(), String> {
-        self.left = self
-            .left
-            .checked_sub(1)
-            .filter(|_| depth < DEPTH)
-            .ok_or_else(|| "it is too large or too deep, references followed".to_owned())?;
-        match value {
-            Value::Object(members) => {
-                for (name, inner) in members {
-                    if let (Value::String(to), Part::Schema | Part::Named) = (inner, part) {
-                        self.refer(name, to, depth)?;
-                    }
-                    self.hold(inner, part.member(name, inner), depth + 1)?;
-                }
-                Ok(())
-            }
-            Value::Array(items) => {
-                let mut items = items.iter();
-                items.try_for_each(|item| self.hold(item, part, depth + 1))
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
-        }
-    }
-
-    fn refer(&mut self, name: &str, to: &'s str, depth: u32) -> Result<(), String> {
-        match name {
-            // The validator decodes it before it follows it: then it leads elsewhere than here.
-            "$ref" if to.contains('%') => Err(format!("`$ref: {to}`: `%` in it is not supported")),
-            "$ref" => {
-                let part = to
-                    .strip_prefix('#')
-                    .and_then(|path| self.root.pointer(path));
-                let part = part.ok_or_else(|| format!("`$ref: {to}` leads nowhere in it"))?;
-                if self.within.contains(&to) {
-                    let why = "a schema that holds itself is not supported";
-                    return Err(format!("`$ref: {to}` leads back to itself, and {why}"));
-                }
-                self.within.push(to);
-                self.hold(part, Part::Schema, depth + 1)?;
-                self.within.pop();
-                Ok(())
-            }
-            // Where these lead is not seen from here.
-            "$dynamicRef" | "$recursiveRef" => Err(format!("`{name}` is not supported")),
-            "$id" | "id" if depth > 0 => Err(format!("`{name}` inside of it is not supported")),
-            _ => Ok(()),
-        }
     }
 }
 
@@ -322,6 +245,21 @@ mod tests {
             (r#"{"type": "objekt"}"#, "objekt"),
             (r#"{"pattern": "("}"#, "("),
             (r##"{"allOf": [{"$ref": "#"}]}"##, "back to itself"),
+            // The name of a member is no part of it that ends; and nobody knows where an unknown word leads.
+            (r##"{"propertyNames": {"$ref": "#"}}"##, "back to itself"),
+            (
+                r##"{"$ref": "#/what", "what": {"x": {"$ref": "#/what"}}}"##,
+                "back to itself",
+            ),
+            // Seen from a part of it, too.
+            (
+                r##"{"items": {"$ref": "#/a"}, "a": {"not": {"$ref": "#/b"}}, "b": {"if": {"$ref": "#/a"}}}"##,
+                "back to itself",
+            ),
+            (
+                r##"{"properties": {"a": {"$ref": "#"}}, "unevaluatedProperties": false}"##,
+                "`unevaluatedProperties` in a schema that holds itself",
+            ),
             (
                 r##"{"$ref": "#/a", "a": {"$ref": "#/b"}, "b": {"$ref": "#/a"}}"##,
                 "back to itself",
@@ -370,6 +308,61 @@ mod tests {
         assert!(fitting(shared, b"[1, 2]").is_ok() && fitting(shared, b"[1.5]").is_err());
         let large = format!("{{\"description\": \"{}\"}}", "x".repeat(70_000));
         assert!(check(large.as_bytes()).is_err());
+    }
+
+    /// A schema that holds itself is held against as much of a value as there is, and no more than that.
+    #[test]
+    fn a_schema_may_hold_itself() {
+        let tree = br##"{"$ref": "#/$defs/node", "$defs": {"node": {"type": "object",
+            "properties": {"name": {"type": "string"}, "children": {"type": "array", "items": {"$ref": "#/$defs/node"}}},
+            "required": ["name"], "additionalProperties": false}}}"##;
+        assert_eq!(check(tree), Ok(()));
+        let nested = |deep: usize, inmost: &str| {
+            let (before, after) = (
+                r#"{"name": "a", "children": ["#.repeat(deep),
+                "]}".repeat(deep),
+            );
+            fitting(tree, format!("{before}{inmost}{after}").as_bytes())
+        };
+        for deep in [0, 1, 10] {
+            assert!(nested(deep, r#"{"name": "b"}"#).is_ok(), "{deep}");
+            let fault = nested(deep, r#"{"name": 1}"#).unwrap_err();
+            assert!(fault.contains("is not of type \"string\""), "{fault}");
+        }
+        let fault = nested(40, r#"{"name": "b"}"#).unwrap_err();
+        assert!(fault.contains("nested too deep"), "{fault}");
+        // By its root, by one beside it, and twice in each node.
+        let either = br##"{"anyOf": [{"type": "null"}, {"type": "object", "required": ["left", "right"],
+            "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#/anyOf/1/properties/left"}}}]}"##;
+        let leaf = r#"{"left": null, "right": null}"#;
+        let two = format!(r#"{{"left": {leaf}, "right": {leaf}}}"#);
+        assert!(fitting(either, two.as_bytes()).is_ok());
+        assert!(fitting(either, two.replacen("null", "1", 1).as_bytes()).is_err());
+        // Each level may double what is held: that is bounded by the value's depth and by a number.
+        let doubled = |deep: usize| {
+            let (before, after) = (r#"{"left": null, "right": "#.repeat(deep), "}".repeat(deep));
+            fitting(either, format!("{before}null{after}").as_bytes())
+        };
+        assert!(doubled(6).is_ok());
+        assert!(doubled(60).unwrap_err().contains("nested too deep"));
+    }
+
+    /// The longest way through a schema and a value fits the stack of a thread of the engine's.
+    #[test]
+    fn the_deepest_that_is_held_fits_a_stack() {
+        let chain = |inner: &str, words: usize| {
+            format!(
+                "{}{inner}{}",
+                r#"{"allOf":["#.repeat(words),
+                "]}".repeat(words)
+            )
+        };
+        let schema = chain(r##"{"items": {"$ref": "#"}}"##, 6);
+        for deep in 1..20 {
+            let answer = format!("{}{}", "[".repeat(deep), "]".repeat(deep));
+            let held = fitting(schema.as_bytes(), answer.as_bytes());
+            assert!(held.is_ok() || held.unwrap_err().contains("nested too deep"));
+        }
     }
 
     /// In values nothing is a keyword: an example of an object with an id is one.

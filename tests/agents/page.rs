@@ -64,8 +64,10 @@ other program that speaks it. The client is our own, and always built in.
 `run-loop job submit --schema FILE` asks for one JSON value that fits a JSON Schema. Every agent is
 asked for it in words, one that can be told the schema is told; that the answer fits is checked by us
 either way. The first one that does not is asked for once more with the reason; after a second one the
-job has failed. What was handed over is kept, and nothing is made up in its place. `format` is held as well; a
-schema that holds itself, or names another file, is refused.
+job has failed. What was handed over is kept, and nothing is made up in its place. `format` is held as well. A
+schema may hold itself, as that of a tree does: an answer for which it is more than 64 deep, keyword by keyword,
+does not fit. One that comes back to itself without going into a part of the answer, or names another file, is
+refused.
 
 Where the kernel has Landlock (version 3 or newer), reviewers and planners of most are confined: they
 write nothing but their review tree, their job's folder and what their program keeps of its own, and read
