@@ -113,12 +113,22 @@ pub(super) fn elsewhere(
         }
         [] => Ok(None),
         [first, ..] => {
+            let named: Vec<String> = places.iter().map(|it| it.display().to_string()).collect();
             let message = format!(
-                "the id {given:?} fits runs of {} repositories",
-                places.len()
+                "the id {given:?} fits runs of {} repositories: {}",
+                places.len(),
+                named.join(", ")
             );
-            let first = first.display().to_string();
-            Err(Failure::new(Code::UnknownRun, message).next(["ls", &first]))
+            let failure = Failure::new(Code::UnknownRun, message);
+            // Inside of a repository the option names its own working trees only.
+            let outside = here.is_some_and(|failure| failure.code == Code::NotARepository);
+            Err(match first.parent().filter(|_| first.ends_with(".git")) {
+                Some(root) if outside => {
+                    let root = root.display().to_string();
+                    failure.next(["run-loop", "status", given, "--worktree", &root])
+                }
+                Some(_) | None => failure.next(["git", "-C", &named[0], "worktree", "list"]),
+            })
         }
     }
 }

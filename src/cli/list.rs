@@ -40,11 +40,13 @@ pub fn run(args: &ListArgs, history: &History<'_>, out: &mut dyn Write) -> Resul
         None => Vec::new(),
     };
     let newest: Vec<&Listed> = listed.iter().rev().take(args.limit).collect();
+    let older = listed.len() - newest.len();
     let text = match history.format {
-        Format::Human => human(&newest, &listed, history),
+        Format::Human => human(&newest, &listed, history) + &left_out(older, listed.len()),
         Format::Json => {
             let runs: Vec<Line<'_>> = newest.iter().map(|item| line(item)).collect();
-            ndjson::document(&json!({"version": VERSION, "runs": runs}))?
+            let document = json!({"version": VERSION, "runs": runs, "older": older});
+            ndjson::document(&document)?
         }
         Format::Ndjson => {
             let lines = newest.iter().map(|item| ndjson::document(&line(item)));
@@ -53,6 +55,15 @@ pub fn run(args: &ListArgs, history: &History<'_>, out: &mut dyn Write) -> Resul
     };
     write(out, &text);
     Ok(Exit::Approved)
+}
+
+/// What the list does not show is told.
+fn left_out(older: usize, all: usize) -> String {
+    match older {
+        0 => String::new(),
+        1 => format!("1 older run is not shown: run-loop list --limit {all}\n"),
+        _ => format!("{older} older runs are not shown: run-loop list --limit {all}\n"),
+    }
 }
 
 fn line(listed: &Listed) -> Line<'_> {

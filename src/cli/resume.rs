@@ -78,7 +78,9 @@ pub(crate) fn run(
     let cache = history.cache(run, environment.cache_root())?;
     in_a_while(told_when_slow(run, remains::settled(&cache, run)))??;
     let artifacts = Artifacts::open(state_folder, run)?;
-    restore::artifacts(&artifacts, &entries)?;
+    // What is missing comes from nowhere else: what is left to do is to give the run up.
+    restore::artifacts(&artifacts, &entries)
+        .map_err(|failure| failure.next(["run-loop", "cancel", &run.to_string()]))?;
     same_rules(&found.git, &repository, &spec, &state)?;
     let store = ReviewStore::open(&found.git, &repository, &cache)?;
     let rim = Rim {
@@ -351,7 +353,7 @@ fn same_rules(
         "the configuration at the base {given} ({now}) is not the one that run {} is bound to: its approvals are void",
         spec.loop_id
     );
-    Err(Failure::new(Code::BaseRulesMoved, message).next(spec.command.clone()))
+    Err(Failure::new(Code::BaseRulesMoved, message).next(spec.again()))
 }
 
 /// The base's commit at the run's last measurement.

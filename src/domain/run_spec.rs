@@ -92,6 +92,33 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
+    /// The command that starts such a run again, for the same working tree from wherever it is pasted.
+    #[must_use]
+    pub fn again(&self) -> Vec<String> {
+        let here = ["--worktree".to_owned(), self.source_root.clone()];
+        let Some((program, given)) = self.command.split_first() else {
+            return Vec::new();
+        };
+        let mut options = given.iter();
+        let mut others = Vec::new();
+        while let Some(word) = options.next() {
+            if word == "--" {
+                others.push(word.clone());
+                others.extend(options.by_ref().cloned());
+            } else if word == "--worktree" {
+                options.next();
+            } else if !word.starts_with("--worktree=") {
+                others.push(word.clone());
+            }
+        }
+        let program = vec![program.clone()];
+        if self.single.is_some() {
+            // It is an option of the sub-command.
+            [program, others, here.into()].concat()
+        } else {
+            [program, here.into(), others].concat()
+        }
+    }
     /// How many slots read the change.
     #[must_use]
     pub fn readers(&self) -> usize {

@@ -146,6 +146,38 @@ fn a_parked_job_is_waited_for_and_cancelled_truly() {
     assert!(again.contains(&"--timeout".to_owned()), "{again:?}");
 }
 
+/// The same job again is for the same working tree, with the same files, wherever that is read.
+#[test]
+fn the_command_of_a_job_can_be_pasted_anywhere() {
+    let script = "cat > /dev/null; echo '429: retry after 7200 s' >&2; exit 75";
+    let bench = bench(&ScriptedAgent::with_script(script));
+    let folder = bench.repo.root().join("src");
+    let prompt = bench.repo.beside("prompt.md");
+    std::fs::write(&prompt, "Do it.").unwrap();
+    let args = ["job", "submit", "--agent", "helper", "--prompt-file"];
+    let mut submit = bench.command(&args);
+    submit.arg("../../prompt.md").current_dir(&folder);
+    Ran::of(&submit.output().unwrap()).ends(75);
+    bench.run(&["cancel"]).ends(0);
+    let told = bench.run(&["status", "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&told.ends(0).stdout).unwrap();
+    let next: Vec<String> = serde_json::from_value(told["failure"]["next"].clone()).unwrap();
+    let root = std::fs::canonicalize(bench.repo.root()).unwrap();
+    let named = |option: &str| {
+        let at = next.iter().position(|word| word == option).unwrap();
+        std::path::Path::new(&next[at + 1])
+    };
+    assert!(named("--prompt-file").is_absolute(), "{next:?}");
+    assert_eq!(
+        std::fs::canonicalize(named("--prompt-file")).unwrap(),
+        std::fs::canonicalize(&prompt).unwrap()
+    );
+    assert_eq!(named("--worktree"), root);
+    let mut again = bench.command(&[]);
+    again.args(&next[1..]).current_dir("/");
+    Ran::of(&again.output().unwrap()).ends(75);
+}
+
 /// What no agent may show is in no record of a single job, as in none of what a job submits.
 #[test]
 fn a_key_in_a_prompt_is_not_kept() {

@@ -105,6 +105,9 @@ fn a_run_goes_on_and_ends_from_any_directory() {
     let id = killed();
     run(&nowhere, &["cancel", &id]).ends(0).says("is cancelled");
     run(&nowhere, &["cancel", &id]).ends(0);
+    // Such a run again is one of the same working tree.
+    let again = format!("run-loop --worktree {root} --base main --review-only");
+    run(&nowhere, &["status", &id]).ends(0).says(&again);
 }
 
 /// T-043: a cache folder that is given by a relative path is none, for nobody: wherever a command is started,

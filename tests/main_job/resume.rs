@@ -241,6 +241,7 @@ fn a_damaged_artifact_ends_that_run_alone() {
         }
         let ran = bench.run(&["resume"]);
         ran.ends(6).with("RL0501");
+        assert_eq!(ran.next(), ["run-loop", "cancel", &run.to_string()]);
         let names = |(path, _): &(PathBuf, Vec<u8>)| {
             ran.stderr
                 .contains(path.file_name().unwrap().to_str().unwrap())

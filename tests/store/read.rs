@@ -164,6 +164,14 @@ fn g02_a_damaged_run_is_listed_and_blocks_nothing() {
     assert_eq!(json["runs"][0]["failure"]["code"], "RL0501");
     assert_eq!(json["runs"][1]["state"], "ended");
     assert_eq!(run_list(&place, 1, Format::Ndjson).lines().count(), 1);
+    // What the list leaves out is told.
+    assert_eq!(json["older"], 0);
+    assert!(!text.contains("not shown"), "{text}");
+    let newest: Value = serde_json::from_str(&run_list(&place, 1, Format::Json)).unwrap();
+    assert_eq!(newest["older"], 1);
+    let newest = run_list(&place, 1, Format::Human);
+    let told = "1 older run is not shown: run-loop list --limit 2\n";
+    assert!(newest.ends_with(told), "{newest}");
     run_status(&place, Some(&good.to_string()), Format::Human).unwrap();
     let failure = run_show(&place, &bad.to_string(), Format::Human).unwrap_err();
     assert_eq!(failure.code, Code::JournalFailed);

@@ -13,6 +13,7 @@ use crate::domain::delegation::Fence;
 use crate::domain::failure::Failure;
 use crate::domain::id::{JobId, LoopId, MessageId};
 use crate::domain::job_view::JobView;
+use crate::process::guard::{Probe, probe};
 use crate::runtime::clock;
 use crate::store::inbox::{Ask, Message, Request};
 use crate::store::mailbox::Answer;
@@ -135,7 +136,16 @@ impl Desk {
                     run,
                     patience: PATIENCE,
                 };
-                sent.to_the_answer(id, from, ask, beside, || Ok(true))
+                let job = mailbox.card.fence.job;
+                let ended = || {
+                    let message = format!(
+                        "job {job}, which this is inside of, has ended: nobody reads what it asks for"
+                    );
+                    let run = run.to_string();
+                    Failure::new(Code::JobRefused, message).next(["run-loop", "show", &run])
+                };
+                let lives = || Ok(!is_over(environment));
+                sent.to_the_answer(id, from, ask, beside, lives, ended)
             }
             Self::Outside { .. } => {
                 let registry = self.registry(environment)?;
@@ -144,11 +154,16 @@ impl Desk {
                     None => registry.going_on()?.ok_or_else(|| not_running(None))?,
                 };
                 let state = registry.state()?;
+                let ended = || {
+                    let why = || match (registry.is_over(run)?, about) {
+                        (true, Some(job)) => registry.over(run, job),
+                        (true, None) => Ok(over(run)),
+                        (false, _) => Ok(not_running(Some(run))),
+                    };
+                    why().unwrap_or_else(|failure| failure)
+                };
                 if !Journal::is_driven(state, run)? {
-                    return Err(match about {
-                        Some(job) if registry.is_over(run)? => registry.over(run, job)?,
-                        Some(_) | None => not_running(Some(run)),
-                    });
+                    return Err(ended());
                 }
                 let (inbox, outbox) = (Inbox::open(state, run)?, Outbox::open(state, run)?);
                 let sent = Sent {
@@ -157,7 +172,8 @@ impl Desk {
                     run,
                     patience: PATIENCE,
                 };
-                sent.to_the_answer(id, None, ask, beside, || Journal::is_driven(state, run))
+                let lives = || Journal::is_driven(state, run);
+                sent.to_the_answer(id, None, ask, beside, lives, ended)
             }
         }
     }
@@ -189,6 +205,7 @@ impl Sent<'_> {
         ask: Ask,
         beside: Beside<'_>,
         lives: impl Fn() -> Result<bool, Failure>,
+        ended: impl Fn() -> Failure,
     ) -> Result<JobId, Failure> {
         let request = Request::Job { from, ask };
         let prompt = beside.prompt;
@@ -217,7 +234,7 @@ impl Sent<'_> {
                 return granted(answer);
             }
             if !lives()? {
-                return self.given_up(id, "its engine ended", || not_running(Some(self.run)));
+                return self.given_up(id, "its engine ended", ended);
             }
             runtime.block_on(async { tokio::time::sleep(PAUSE).await });
         }
@@ -274,6 +291,23 @@ fn granted(answer: Answer) -> Result<JobId, Failure> {
         (Some(job), None) => Ok(job),
         (None, None) => Err(Failure::new(Code::Internal, "an answer that says nothing")),
     }
+}
+
+/// Whether the dispatch that this is inside of is known to have ended, which a process may outlive.
+fn is_over(environment: &Environment) -> bool {
+    let inbox = environment.get(JOB_INBOX.name).map(Path::new);
+    let capture = inbox.and_then(Path::parent).map(|folder| {
+        let mut capture = folder.as_os_str().to_owned();
+        capture.push(".capture");
+        PathBuf::from(capture)
+    });
+    capture.is_some_and(|capture| matches!(probe(&capture), Ok(Probe::Ended(_))))
+}
+
+/// The run of nobody's job in particular came to its end.
+fn over(run: LoopId) -> Failure {
+    let message = format!("run {run} came to its end: nothing is asked of it any more");
+    Failure::new(Code::RunIsOver, message).next(["run-loop", "show", &run.to_string()])
 }
 
 fn not_running(run: Option<LoopId>) -> Failure {

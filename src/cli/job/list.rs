@@ -5,12 +5,12 @@ use serde_json::json;
 use crate::cli::args::Format;
 use crate::cli::args::job::JobListArgs;
 use crate::cli::environment::Environment;
-use crate::cli::job::desk::{Desk, views};
+use crate::cli::job::desk::{Desk, choose, views};
 use crate::cli::output;
 use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::id::JobId;
-use crate::domain::job_view::JobView;
+use crate::domain::job_view::{JobView, is_below};
 use crate::report::public::VERSION;
 use crate::report::{jobs, ndjson};
 use crate::runtime::clock;
@@ -27,17 +27,22 @@ pub(super) fn run(
             let all = views(mailbox)?;
             match &args.parent {
                 None => all,
-                Some(parent) => all
-                    .iter()
-                    .filter(|view| is_below(&all, view, parent))
-                    .cloned()
-                    .collect(),
+                Some(given) => {
+                    let own = mailbox.card.fence.job;
+                    let named = all.iter().flat_map(|view| [Some(view.job), view.parent]);
+                    let mut known: Vec<JobId> = named.flatten().chain([own]).collect();
+                    known.sort_unstable();
+                    known.dedup();
+                    let parent = choose(given, &known)?;
+                    let below = all.iter().filter(|view| is_below(&all, view, parent));
+                    below.cloned().collect()
+                }
             }
         }
         Desk::Outside { .. } => {
             let registry = desk.registry(environment)?;
             let below = match &args.parent {
-                Some(given) => Some(super::desk::choose(given, &registry.parents()?)?),
+                Some(given) => Some(choose(given, &registry.parents()?)?),
                 None => None,
             };
             registry.views(below)?
@@ -55,17 +60,4 @@ pub(super) fn run(
         }
     }
     Ok(Exit::Approved)
-}
-
-fn is_below(all: &[JobView], view: &JobView, ancestor: &str) -> bool {
-    let parent_of = |job: JobId| all.iter().find(|known| known.job == job)?.parent;
-    let mut at = view.parent;
-    for _ in 0..=all.len() {
-        let Some(parent) = at else { return false };
-        if parent.to_string().starts_with(ancestor) {
-            return true;
-        }
-        at = parent_of(parent);
-    }
-    false
 }

@@ -1,6 +1,7 @@
 //! A run of one job: `run-loop job submit` where no run goes on.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use crate::agent::redact::Secrets;
 use crate::agent::version::Versions;
@@ -137,6 +138,23 @@ fn budget(environment: &Environment) -> Result<Vec<Override>, Failure> {
     Ok(Vec::new())
 }
 
+/// The command line as it can be run again from anywhere: the files that it names are found there, too.
+fn line(argv: &[OsString], here: &Path) -> Vec<String> {
+    const FILES: [&str; 2] = ["--prompt-file", "--schema"];
+    let there = |path: &str| here.join(path).to_string_lossy().into_owned();
+    let mut is_file = false;
+    let words = options::line(argv).into_iter().map(|word| {
+        if std::mem::replace(&mut is_file, FILES.contains(&word.as_str())) {
+            return there(&word);
+        }
+        match word.split_once('=') {
+            Some((option, path)) if FILES.contains(&option) => format!("{option}={}", there(path)),
+            Some(_) | None => word,
+        }
+    });
+    words.collect()
+}
+
 fn spec(
     args: &SubmitArgs,
     git: &Git,
@@ -151,7 +169,7 @@ fn spec(
     let config = load(&layers)?;
     Ok(RunSpec {
         loop_id: LoopId::mint(stamp, "loop"),
-        command: options::line(argv),
+        command: line(argv, environment.current_dir()),
         task: Some(format!("one job for {}", args.agent)),
         source_root: validate::text(&repository.source_root)?,
         control_root: validate::text(&repository.control_root)?,

@@ -11,7 +11,7 @@ use crate::cli::environment::Environment;
 use crate::cli::job::desk::{Beside, Desk, choose};
 use crate::cli::job::registry::Registry;
 use crate::cli::job::single;
-use crate::cli::{output, text_file};
+use crate::cli::{options, output, text_file};
 use crate::contract::structured;
 use crate::domain::agent::Choice;
 use crate::domain::code::Code;
@@ -64,7 +64,12 @@ pub(super) fn run(
         prompt: Some(&prompt),
         schema: schema.as_deref(),
     };
-    let job = desk.ask(environment, parent, ask, beside)?;
+    let job = desk.ask(environment, parent, ask, beside);
+    // The run ended before it took the job: asked again, it is a run of its own.
+    let job = job.map_err(|failure| match (failure.code, parent) {
+        (Code::RunIsOver, None) => failure.next(options::line(argv)),
+        _ => failure,
+    })?;
     match format {
         Format::Human => output::data(&format!("{job}\n")),
         Format::Json | Format::Ndjson => {

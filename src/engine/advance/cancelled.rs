@@ -15,7 +15,7 @@ use crate::engine::work::{Asked, WorkStage};
 pub(super) fn next(state: &State) -> Option<Event> {
     let run = state.run.as_ref()?;
     let message = format!("run {} was cancelled", run.loop_id);
-    let cancelled = Failure::new(Code::Cancelled, message).next(run.command.clone());
+    let cancelled = Failure::new(Code::Cancelled, message).next(run.again());
     let Phase::Work { work, stage } = &state.phase else {
         return Some(fail(cancelled));
     };

@@ -118,7 +118,7 @@ pub(super) fn single(state: &State, run: &RunSpec) -> Option<Event> {
             // Nothing more can be seen of a job whose end nobody saw.
             let outcome = first.dispatches.last().and_then(|(_, it)| it.as_ref());
             let failure = if closed.kind() == LOST {
-                failure.next(run.command.clone())
+                failure.next(run.again())
             } else if outcome.is_some_and(|outcome| outcome.ended.is_refused()) {
                 failure.next(doctor(&first.submission.agent.name))
             } else {
@@ -131,7 +131,7 @@ pub(super) fn single(state: &State, run: &RunSpec) -> Option<Event> {
                 Code::Cancelled,
                 format!("job {job} was cancelled: {reason}"),
             )
-            .next(run.command.clone()),
+            .next(run.again()),
         },
     };
     Some(Event::RunClosing { end })

@@ -46,7 +46,7 @@ pub(super) fn next(state: &State, next: RoundNumber) -> Option<Event> {
         Failure::new(Code::SourceMoved, message)
     };
     let failure = close::of_all_rounds(state, run, failure);
-    Some(fail(failure.next(run.command.clone())))
+    Some(fail(failure.next(run.again())))
 }
 
 /// A void round that no other one follows, since more than the content moved.

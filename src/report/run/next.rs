@@ -73,27 +73,8 @@ pub(super) fn why(spec: &RunSpec, pin: &Pin) -> Option<&'static str> {
 /// What comes next once it was looked at why a run did not pass: the same run again, for the same working
 /// tree from wherever it is pasted.
 pub(super) fn again(spec: &RunSpec) -> Option<NextCommand> {
-    let (program, options) = spec.command.split_first()?;
-    if spec.single.is_some() {
-        return None;
-    }
-    let mut command = vec![program.as_str(), "--worktree", &spec.source_root];
-    let mut options = options.iter().map(String::as_str);
-    while let Some(word) = options.next() {
-        if word == "--" {
-            command.push(word);
-            command.extend(options);
-            break;
-        }
-        if word == "--worktree" {
-            options.next();
-        } else if !word.starts_with("--worktree=") {
-            command.push(word);
-        }
-    }
-    Some(NextCommand(
-        command.into_iter().map(str::to_owned).collect(),
-    ))
+    let is_loop = spec.single.is_none() && !spec.command.is_empty();
+    is_loop.then(|| NextCommand(spec.again()))
 }
 
 /// The base as it was given, or as it was.

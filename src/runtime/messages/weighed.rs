@@ -41,10 +41,22 @@ impl Messages {
                 ..
             }
         );
+        let is_progress = matches!(
+            &**request,
+            JobRequest::Signal {
+                signal: Signal::Progress,
+                ..
+            }
+        );
         Weighed(Some(Worth {
             weight: weigh(state, *message, from.as_ref(), request),
             about,
-            said: mark_of(format!("{request:?}").as_bytes()),
+            said: if is_progress {
+                // Whoever says it makes progress, in whatever words.
+                mark_of(format!("{message} {request:?}").as_bytes())
+            } else {
+                mark_of(format!("{request:?}").as_bytes())
+            },
             waits,
         }))
     }

@@ -50,7 +50,8 @@ impl Unanswered {
             prompt,
             schema: None,
         };
-        sent.to_the_answer(self.id, None, ask, beside, || Ok(lives()))
+        let ended = || over(self.run);
+        sent.to_the_answer(self.id, None, ask, beside, || Ok(lives()), ended)
     }
     fn left(&self) -> usize {
         fs_err::read_dir(&self.folder).unwrap().count()
@@ -63,8 +64,8 @@ impl Unanswered {
 fn what_nobody_took_is_withdrawn() {
     for (lives, code) in [
         (true, Code::JobNotStarted),
-        // Its engine died.
-        (false, Code::JobRefused),
+        // Its engine is gone: why is what is told.
+        (false, Code::RunIsOver),
     ] {
         let of = Unanswered::new();
         let failure = of.asks(|| lives).unwrap_err();
