@@ -1,6 +1,6 @@
 //! The folder of one job: what it is given, and where its report is expected.
 
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 
 use std::ffi::OsString;
@@ -219,14 +219,18 @@ impl JobFolder {
         Ok(())
     }
 
-    /// What it printed on standard output by now: all that its guard keeps, or the beginning of a file that
-    /// somebody else made longer.
+    /// What it printed on standard output by now: all that its guard keeps, or the end of a file that somebody
+    /// else made longer.
     pub(crate) fn printed(&self) -> Option<Vec<u8>> {
         let file = self.capture.read(STDOUT).ok()?;
         let file = fs_err::File::from_parts(file.into(), self.stdout());
-        if !file.metadata().ok()?.is_file() {
+        let about = file.metadata().ok()?;
+        if !about.is_file() {
             return None;
         }
+        let mut file = file;
+        let begins = about.len().saturating_sub(PRINTED_CAP);
+        file.seek(io::SeekFrom::Start(begins)).ok()?;
         let mut bytes = Vec::new();
         file.take(PRINTED_CAP).read_to_end(&mut bytes).ok()?;
         Some(bytes)
@@ -427,5 +431,34 @@ fn remove(path: &Path) -> io::Result<()> {
     match fs_err::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::domain::time::{Stamp, Timestamp};
+
+    /// A verdict stands at the end: of a file that somebody made longer than any guard does, that is read.
+    #[test]
+    fn the_end_of_what_was_printed_is_read() {
+        let cache = tempfile::tempdir().unwrap();
+        let stamp = Stamp {
+            at: Timestamp::from_millis(0),
+            seed: [7; 32],
+        };
+        let (run, job) = (LoopId::mint(&stamp, "run"), JobId::mint(&stamp, "job"));
+        let folder = JobFolder::create(cache.path(), run, job, b"Do it.", None).unwrap();
+        for length in [0, PRINTED_CAP, PRINTED_CAP + 1, PRINTED_CAP + 4096] {
+            let mut file = fs_err::File::create(folder.stdout()).unwrap();
+            file.set_len(length).unwrap();
+            file.seek(io::SeekFrom::End(0)).unwrap();
+            file.write_all(b"VERDICT: NOT PASS\n").unwrap();
+            let printed = folder.printed().unwrap();
+            assert!(printed.len() as u64 <= PRINTED_CAP, "{length}");
+            assert!(printed.ends_with(b"VERDICT: NOT PASS\n"), "{length}");
+        }
     }
 }
