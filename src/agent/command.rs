@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::adapter::words;
 use crate::agent::arguments::{self, Placeholder};
-use crate::agent::dispatched::Dispatched;
+use crate::agent::dispatched::{Dispatched, without_secrets};
 use crate::agent::environment::{Variables, is_passable, passed_on};
 use crate::agent::handed_over::HandedOver;
 use crate::agent::job_folder::JobFolder;
@@ -217,7 +217,7 @@ fn dispatched(
         report,
         unusable,
         spent: Spent::default(),
-        lasted: done.lasted,
+        lasted: without_secrets(done.lasted, secrets),
         stderr_tail,
         confinement: folder.confinement(),
         stdout: Some(done.stdout),
@@ -439,6 +439,7 @@ mod tests {
             stopped: None,
             gone: true,
             left: Vec::new(),
+            outlived: Vec::new(),
             started_at: at(1_764_446_300_000),
             ended_at,
             took_ms: 100_000,

@@ -61,6 +61,7 @@ impl Dispatched {
         let told = self.spent.reset;
         let reset = self
             .lasted
+            .as_ref()
             .and_then(|lasted| reset::of(&self.ended, told, lasted.ended_at));
         let spent = Spent {
             reset,
@@ -71,12 +72,16 @@ impl Dispatched {
     /// When it was there; where no guard saw it, from `began` to now.
     #[must_use]
     pub fn lasted(lasted: Option<Lasted>, began: Timestamp, now: Timestamp) -> Lasted {
-        let (started_at, ended_at) = lasted.map_or((began, now), |lasted| {
-            (began.min(lasted.started_at), lasted.ended_at)
+        let lasted = lasted.unwrap_or(Lasted {
+            started_at: began,
+            ended_at: now,
+            outlived: Vec::new(),
         });
+        let started_at = began.min(lasted.started_at);
         Lasted {
             started_at,
-            ended_at: ended_at.max(started_at),
+            ended_at: lasted.ended_at.max(started_at),
+            ..lasted
         }
     }
     /// What a job that failed said on standard error, without what is secret.
@@ -96,6 +101,15 @@ impl Dispatched {
     pub(crate) fn not_started(failure: Failure) -> Self {
         Self::empty(Ended::NotStarted { failure })
     }
+}
+
+/// The same without secrets in the names, which programs choose and the kernel cuts.
+pub(crate) fn without_secrets(lasted: Option<Lasted>, secrets: &Secrets) -> Option<Lasted> {
+    let shown = |name: String| shown(&secrets.taken_out_of_part(name.into_bytes(), false, true));
+    lasted.map(|lasted| Lasted {
+        outlived: lasted.outlived.into_iter().map(shown).collect(),
+        ..lasted
+    })
 }
 
 /// Text from a program as it may be shown: terminal escapes would act on the reader's terminal.

@@ -12,7 +12,7 @@ use crate::agent::adapter::account::Account;
 use crate::agent::adapter::outcome;
 use crate::agent::arguments::{self, Placeholder};
 use crate::agent::command::{self, Besides, Named};
-use crate::agent::dispatched::Dispatched;
+use crate::agent::dispatched::{Dispatched, without_secrets};
 use crate::agent::environment::Variables;
 use crate::agent::handed_over::HandedOver;
 use crate::agent::job_folder::JobFolder;
@@ -460,7 +460,7 @@ fn read(
         report,
         unusable,
         spent,
-        lasted: done.lasted,
+        lasted: without_secrets(done.lasted, secrets),
         stderr_tail,
         // Known to whoever has the job's folder.
         confinement: Confinement::None,

@@ -292,6 +292,9 @@ pub struct DispatchOutcome {
     pub started_at: Timestamp,
     /// When it had ended.
     pub ended_at: Timestamp,
+    /// The names of processes that it left running, and that were ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outlived: Vec<String>,
     /// Uncommitted edits that are gone since, where the source was pinned before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Box<Lost>>,

@@ -212,6 +212,9 @@ pub struct JobOutcome {
     pub started_at: Timestamp,
     /// When it had ended.
     pub ended_at: Timestamp,
+    /// The names of processes that it left running, and that were ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outlived: Vec<String>,
 }
 
 /// Bytes in the run's artifacts.

@@ -46,13 +46,15 @@ impl Supervision {
     }
 }
 
-/// From when to when a job was there, by the machine's clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// From when to when a job was there, by the machine's clock, and who of it stayed.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lasted {
     /// When it was started.
     pub started_at: Timestamp,
     /// When everything of it had ended.
     pub ended_at: Timestamp,
+    /// The names of processes that still ran when its program had ended by itself, and were ended then.
+    pub outlived: Vec<String>,
 }
 
 impl Lasted {
@@ -62,6 +64,7 @@ impl Lasted {
         Self {
             started_at: outcome.started_at,
             ended_at: outcome.ended_at,
+            outlived: outcome.outlived.clone(),
         }
     }
 }

@@ -57,6 +57,7 @@ pub(super) fn outcome(effect: &Effect, failure: Failure) -> Outcome {
                 confinement: Confinement::None,
                 started_at: now,
                 ended_at: now,
+                outlived: Vec::new(),
             },
         },
         Effect::Delegate { .. } => Outcome::Delegated {
@@ -70,6 +71,7 @@ pub(super) fn outcome(effect: &Effect, failure: Failure) -> Outcome {
                 lost: None,
                 started_at: now,
                 ended_at: now,
+                outlived: Vec::new(),
             },
         },
     }

@@ -162,6 +162,7 @@ fn writes(state: &mut State, role: Role, jobs: usize) {
                     confinement: run_loop::domain::confinement::Confinement::None,
                     started_at: Timestamp::from_millis(0),
                     ended_at: Timestamp::from_millis(1),
+                    outlived: Vec::new(),
                 },
             }),
         },

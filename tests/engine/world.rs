@@ -319,6 +319,7 @@ pub fn delegated(ended: Ended, with_report: bool) -> Outcome {
             lost: None,
             started_at: Timestamp::from_millis(0),
             ended_at: Timestamp::from_millis(1),
+            outlived: Vec::new(),
         },
     }
 }

@@ -180,6 +180,7 @@ impl World {
             confinement: run_loop::domain::confinement::Confinement::None,
             started_at: stamp.at,
             ended_at: stamp.at,
+            outlived: Vec::new(),
         };
         SettledSlot {
             slot: slot.name.clone(),

@@ -193,3 +193,36 @@ fn at_a_terminal(bench: &Bench, typed: &str) -> Option<Ran> {
     });
     Some(Ran::of(&output))
 }
+
+/// What a program leaves running (a server for its user, a build) is ended with its job, and told of by name.
+#[test]
+fn what_a_program_leaves_running_is_told() {
+    let leaves = "setsid sleep 600 > /dev/null 2>&1 < /dev/null &
+        until [ \"$(cat /proc/$!/comm)\" = sleep ]; do :; done";
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing().after(leaves))
+        .reviewer("bob", &ScriptedAgent::passing())
+        .ready();
+    let ran = bench.review();
+    ran.ends(0);
+    let log = bench.run(&["log"]).ends(0).stdout.clone();
+    let ended = |name: &str| {
+        let mut lines = log.lines();
+        lines.find(|line| line.contains(&format!("{name}: ended after")))
+    };
+    let told = "(exit code 0, 1 process that it left running ended with it: sleep): says PASS";
+    assert!(ended("ann").unwrap().contains(told), "{log}");
+    assert!(
+        ended("bob").unwrap().contains("(exit code 0): says PASS"),
+        "{log}"
+    );
+    // Of one that is delegated, too.
+    let prompt = bench.repo.beside("prompt.md");
+    std::fs::write(&prompt, "Do it.\n").unwrap();
+    let prompt = prompt.to_str().unwrap();
+    let line = ["job", "submit", "--agent", "ann", "--prompt-file", prompt];
+    bench
+        .run(&line)
+        .ends(0)
+        .says("ended: exit code 0, 1 process that it left running ended with it: sleep");
+}

@@ -214,6 +214,7 @@ fi
     assert_eq!(first["agent"], "claude");
     assert_eq!(first["cost_usd"], 0.5);
     assert_eq!(told["phases"]["implement"]["cost_usd"], 0.5);
+    assert_eq!(told["rounds"]["1"]["cost_usd"], 0.5);
     assert_eq!(told["agents"]["claude"]["told"]["output"], 3);
     assert_eq!(told["total"]["cost_usd"], 0.5);
 }

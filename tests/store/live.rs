@@ -115,6 +115,7 @@ fn the_cost_of_delegated_jobs_is_in_the_header() {
                 },
                 started_at: stamp(1).at,
                 ended_at: stamp(2).at,
+                outlived: Vec::new(),
             },
         };
         events.push(Event::EffectDone {

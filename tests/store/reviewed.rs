@@ -84,6 +84,7 @@ fn answered(id: u64, ended: Ended, reading: Reading) -> Event {
                 confinement: run_loop::domain::confinement::Confinement::None,
                 started_at: stamp(1).at,
                 ended_at: stamp(62).at,
+                outlived: Vec::new(),
             },
         }),
     }

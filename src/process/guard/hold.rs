@@ -193,7 +193,7 @@ impl Hold {
             }
         });
         let life = life(tree, budget, grace, wish);
-        let (stopped, remains) = tokio::select! {
+        let (stopped, outlived, remains) = tokio::select! {
             over = self.drained(life, pipes, &command) => over,
             never = &mut hearing => match never {},
             never = &mut witnessing => match never {},
@@ -204,6 +204,7 @@ impl Hold {
             stopped,
             gone: remains.gone,
             left: remains.left,
+            outlived,
         };
         self.finish(over, started_at, clock, &reports)
     }
@@ -261,6 +262,7 @@ impl Hold {
             stopped: over.stopped,
             gone: over.gone,
             left: over.left,
+            outlived: over.outlived,
             started_at,
             ended_at: now(),
             took_ms: u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -287,6 +289,7 @@ struct Over {
     stopped: Option<StopReason>,
     gone: bool,
     left: Vec<ProcessId>,
+    outlived: Vec<String>,
 }
 
 impl Over {
@@ -297,6 +300,7 @@ impl Over {
             stopped: None,
             gone: true,
             left: Vec::new(),
+            outlived: Vec::new(),
         }
     }
     /// Stopped before anything was started.
@@ -308,13 +312,13 @@ impl Over {
     }
 }
 
-/// Why the program is no longer waited for, and what is left of it.
+/// Why the program is no longer waited for, who outlived one that ended by itself, and what is left of it.
 async fn life(
     mut tree: Tree,
     budget: Duration,
     grace: Duration,
     wish: watch::Receiver<Wish>,
-) -> (Option<StopReason>, Remains) {
+) -> (Option<StopReason>, Vec<String>, Remains) {
     let stopped = {
         let mut heard = wish.clone();
         let told = async {
@@ -335,7 +339,12 @@ async fn life(
     // The word of its end may come later than the engine's: a report that was finished is no one that was
     // cut short. Nobody was signalled by now.
     let stopped = stopped.filter(|_| !tree.has_exited());
-    (stopped, tree.end(grace, wish).await)
+    let outlived = match stopped {
+        None => tree.names_of_others(),
+        // Everybody is ended together.
+        Some(_) => Vec::new(),
+    };
+    (stopped, outlived, tree.end(grace, wish).await)
 }
 
 fn exit(status: ExitStatus) -> Exit {

@@ -27,6 +27,10 @@ pub struct Outcome {
     pub gone: bool,
     /// What was still seen of it, if not; the first hundred.
     pub left: Vec<ProcessId>,
+    /// The names of those that still ran when the program had ended by itself, and were ended then; the
+    /// first hundred.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outlived: Vec<String>,
     /// When it was started, by the machine's clock.
     pub started_at: Timestamp,
     /// When everything of it had ended, by the machine's clock.
@@ -138,6 +142,7 @@ mod tests {
             stopped,
             gone: true,
             left: Vec::new(),
+            outlived: Vec::new(),
             started_at: Timestamp::from_millis(0),
             ended_at: Timestamp::from_millis(0),
             took_ms: 0,

@@ -224,6 +224,18 @@ impl Tree {
         }
     }
 
+    /// The names of those that live beside the program itself.
+    pub(crate) fn names_of_others(&self) -> Vec<String> {
+        let agent = raw(self.agent);
+        let Ok(lineage) = Lineage::of(self.root.clone()) else {
+            return Vec::new();
+        };
+        let others = lineage.living().filter(|seen| seen.id.pid != agent);
+        let name = |seen: &Seen| fs_err::read_to_string(format!("/proc/{}/comm", seen.id.pid)).ok();
+        let names = others.filter_map(name).take(NAMED);
+        names.map(|name| name.trim_end().to_owned()).collect()
+    }
+
     /// Who lives beside the program itself.
     fn others(&self) -> Others {
         let agent = raw(self.agent);

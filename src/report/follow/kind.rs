@@ -232,7 +232,12 @@ fn job_ended(job: &Job, outcome: &JobOutcome) -> Kind {
     Kind::JobEnded {
         job: job.id,
         attempt: job.attempt,
-        ended: how(&outcome.ended, &outcome.spent, &job.session),
+        ended: how(
+            &outcome.ended,
+            &outcome.spent,
+            &job.session,
+            &outcome.outlived,
+        ),
         milliseconds: milliseconds.max(0),
         report_sha256: outcome.report.as_ref().map(|stored| stored.sha256.clone()),
         reading,
@@ -247,7 +252,12 @@ fn delegate_ended(dispatch: &Dispatch, outcome: &DispatchOutcome) -> Kind {
     Kind::DelegateEnded {
         job: dispatch.job,
         attempt: dispatch.attempt,
-        ended: how(&outcome.ended, &outcome.spent, &dispatch.session),
+        ended: how(
+            &outcome.ended,
+            &outcome.spent,
+            &dispatch.session,
+            &outcome.outlived,
+        ),
         gone: outcome.gone,
         report_sha256: outcome.report.as_ref().map(|stored| stored.sha256.clone()),
         problem: outcome.unusable.clone(),
@@ -288,8 +298,9 @@ pub(super) fn limited(job: Option<JobId>, until: Timestamp, told: bool, ending: 
     }
 }
 
-/// How a process ended, in words, with what one that ends well went on without: tools, or its session.
-fn how(ended: &Ended, spent: &Spent, session: &SessionUse) -> String {
+/// How a process ended, in words, with what one that ends well went on without (tools, or its session), and what
+/// ended with it.
+fn how(ended: &Ended, spent: &Spent, session: &SessionUse, outlived: &[String]) -> String {
     let denied = match spent.denied {
         0 => String::new(),
         1 => ", 1 tool call denied".to_owned(),
@@ -300,7 +311,21 @@ fn how(ended: &Ended, spent: &Spent, session: &SessionUse) -> String {
     } else {
         ""
     };
-    format!("{}{denied}{left}", how_it_ended(ended))
+    let ended = how_it_ended(ended);
+    format!("{ended}{denied}{left}{}", ended_with_it(outlived))
+}
+
+/// Processes that a program left running: a server for its user, a build.
+fn ended_with_it(outlived: &[String]) -> String {
+    const NAMED: usize = 5;
+    let number = match outlived.len() {
+        0 => return String::new(),
+        1 => "1 process".to_owned(),
+        number => format!("{number} processes"),
+    };
+    let more = if outlived.len() > NAMED { ", ..." } else { "" };
+    let names = outlived[..outlived.len().min(NAMED)].join(", ");
+    format!(", {number} that it left running ended with it: {names}{more}")
 }
 
 fn how_it_ended(ended: &Ended) -> String {

@@ -93,6 +93,7 @@ pub(super) async fn perform(
     let Lasted {
         started_at,
         ended_at,
+        outlived,
     } = Dispatched::lasted(done.lasted, began, clock::now());
     DispatchOutcome {
         spent: done.spent,
@@ -104,6 +105,7 @@ pub(super) async fn perform(
         lost: None,
         started_at,
         ended_at,
+        outlived,
     }
 }
 

@@ -111,6 +111,7 @@ pub(super) async fn perform(
     let Lasted {
         started_at,
         ended_at,
+        outlived,
     } = Dispatched::lasted(answer.lasted, began, clock::now());
     JobOutcome {
         spent: answer.spent,
@@ -123,6 +124,7 @@ pub(super) async fn perform(
         confinement: answer.confinement,
         started_at,
         ended_at,
+        outlived,
     }
 }
 

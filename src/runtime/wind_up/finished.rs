@@ -44,6 +44,7 @@ pub(super) async fn job(state: &State, job: &Job, ending: &Ending<'_>) -> JobOut
     let Lasted {
         started_at,
         ended_at,
+        outlived,
     } = Dispatched::lasted(done.lasted, now, clock::now());
     JobOutcome {
         ended,
@@ -56,6 +57,7 @@ pub(super) async fn job(state: &State, job: &Job, ending: &Ending<'_>) -> JobOut
         confinement: done.confinement,
         started_at,
         ended_at,
+        outlived,
     }
 }
 
@@ -92,6 +94,7 @@ pub(super) async fn dispatch(
     let Lasted {
         started_at,
         ended_at,
+        outlived,
     } = Dispatched::lasted(done.lasted, now, clock::now());
     DispatchOutcome {
         ended,
@@ -103,6 +106,7 @@ pub(super) async fn dispatch(
         lost: None,
         started_at,
         ended_at,
+        outlived,
     }
 }
 

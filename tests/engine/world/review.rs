@@ -99,6 +99,7 @@ pub fn ended_with(ended: Ended, reading: Reading) -> JobOutcome {
         confinement: Confinement::None,
         started_at: Timestamp::from_millis(0),
         ended_at: Timestamp::from_millis(1),
+        outlived: Vec::new(),
     }
 }
 
