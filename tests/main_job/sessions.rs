@@ -76,13 +76,15 @@ fn a_program_that_leaves_its_session_is_told() {
 #[test]
 fn a_session_that_is_gone_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
-    let gone = r#"echo '{"type":"result","subtype":"error_during_execution","is_error":true,"session_id":"s-9","total_cost_usd":0,"usage":{"input_tokens":0,"output_tokens":0},"errors":["No conversation found with session ID: s-1"]}'; exit 1"#;
+    let gone = r#"SESSION=s-9; init; echo '{"type":"result","subtype":"error_during_execution","is_error":true,"session_id":"s-9","total_cost_usd":0,"usage":{"input_tokens":0,"output_tokens":0},"errors":["No conversation found with session ID: s-1"]}'; exit 1"#;
     let program = in_sessions(folder.path(), NO_VERDICT, gone, "done_at 0.5");
     let world = Profiled::keeping(folder.path(), &[("claude", &program)]);
     world
         .run(&["claude"])
         .ends(0)
         .says("its session cannot be continued");
+    let log = world.bench.run(&["log"]).ends(0).stdout.clone();
+    assert!(!log.contains("in another session"), "{log}");
     let calls = std::fs::read_to_string(folder.path().join("calls")).unwrap();
     let resumed: Vec<bool> = calls
         .lines()

@@ -306,7 +306,8 @@ fn how(ended: &Ended, spent: &Spent, session: &SessionUse, outlived: &[String]) 
         1 => ", 1 tool call denied".to_owned(),
         denied => format!(", {denied} tool calls denied"),
     };
-    let left = if session.was_left(spent) {
+    // One that fails for its session begins another one to say so.
+    let left = if ended.is_success() && session.was_left(spent) {
         ", in another session than it was to go on in"
     } else {
         ""
