@@ -55,8 +55,8 @@ impl Model {
             .filter(|body| body.contains(text))
             .count()
     }
-    /// Every text of every request, without the prompts of ours.
-    pub(crate) fn texts_beside_prompts(&self) -> Vec<String> {
+    /// Every text of every request.
+    pub(crate) fn texts(&self) -> Vec<String> {
         let mut texts = Vec::new();
         for entry in std::fs::read_dir(self.folder.join("bodies")).unwrap() {
             let bytes = std::fs::read(entry.unwrap().path()).unwrap();
@@ -64,6 +64,11 @@ impl Model {
                 collect(&body, &mut texts);
             }
         }
+        texts
+    }
+    /// The same without the prompts of ours.
+    pub(crate) fn texts_beside_prompts(&self) -> Vec<String> {
+        let mut texts = self.texts();
         texts.retain(|text| !text.contains("\nNonce: "));
         texts
     }
