@@ -91,9 +91,9 @@ fn the_page_holds_what_the_profiles_say() {
     .unwrap();
     let mut page = HEAD.to_owned();
     page.push_str(
-        "\n| profile | program | tested version | driven for real as | prompt | tokens | cost |\n",
+        "\n| profile | program | tested version | driven for real as | prompt | sessions go on | tokens | cost | readers are confined |\n",
     );
-    page.push_str("|---|---|---|---|---|---|---|\n");
+    page.push_str("|---|---|---|---|---|---|---|---|---|\n");
     for name in profiles::names() {
         row(&mut page, &profile(name), &last);
     }
@@ -136,9 +136,12 @@ fn row(page: &mut String, profile: &Profile, last: &Value) {
         PromptChannel::Stdin => "standard input",
         PromptChannel::File => "file",
     };
+    let yes = |is: bool| if is { "yes" } else { "no" };
+    let goes_on = yes(profile.continues_sessions());
+    let confined = yes(profile.confined.is_some());
     writeln!(
         page,
-        "| `{}` | {} | {} | {roles} | {prompt} | {tokens} | {cost} |",
+        "| `{}` | {} | {} | {roles} | {prompt} | {goes_on} | {tokens} | {cost} | {confined} |",
         profile.name,
         profile.title,
         profile.tested.as_deref().unwrap_or("-"),

@@ -217,6 +217,16 @@ fn a_key_goes_to_the_provider_of_the_model_alone() {
     assert_eq!(keys("claude", Some("own/m")), profile("claude").keys);
 }
 
+/// aider commits by itself what it writes, and what lay there before, unless it is told not to.
+#[test]
+fn a_writing_aider_commits_nothing() {
+    let profile = profile("aider");
+    for option in ["--no-auto-commits", "--no-dirty-commits"] {
+        let mut args = profile.always.args.iter();
+        assert!(args.any(|arg| arg == option), "{option}");
+    }
+}
+
 /// aider takes the end of its standard input for a yes: nothing that it asks about may be asked for.
 #[test]
 fn a_reading_aider_runs_and_fetches_nothing() {
