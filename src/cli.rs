@@ -47,6 +47,7 @@ mod notices;
 mod open_files;
 mod options;
 pub mod output;
+mod own_cache;
 mod plan_source;
 mod read;
 mod redirected;

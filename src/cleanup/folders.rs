@@ -11,12 +11,12 @@ use rustix::fs::Mode;
 use crate::cleanup::item::{Item, What};
 use crate::cleanup::standing::Dead;
 use crate::domain::code::Code;
-use crate::domain::failure::Failure;
+use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::id::{JobId, LoopId};
 use crate::domain::work::{ANEW, KINDS as KINDS_BEFORE};
 use crate::git::evidence::{DraftOf, draft_of};
 use crate::git::review_tree::folder::{Folder, is_folder};
-use crate::git::review_tree::release_run;
+use crate::git::review_tree::{NOT_OURS, release_run};
 use crate::store::StateFolder;
 use crate::store::folder::is_temporary;
 
@@ -120,7 +120,17 @@ impl Folders {
         if dry_run {
             item
         } else {
-            item.removed(release_run(&self.root, run))
+            let left = release_run(&self.root, run);
+            let is_foreign = |what: &String| what.ends_with(NOT_OURS);
+            if left.is_empty() || !left.iter().all(is_foreign) {
+                return item.removed(left);
+            }
+            // Which folders are ours is known by their device and number, which a copy has not.
+            let path = NextCommand(vec!["rm".to_owned(), "-r".to_owned(), item.path.clone()]);
+            let why = left.join("; ");
+            item.kept(format!(
+                "{why}; if the cache was copied or moved, nobody needs it: {path}"
+            ))
         }
     }
 

@@ -25,6 +25,7 @@ use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::domain::summary::RunState;
 use crate::engine::{InputKind, State};
 use crate::git::review_tree::ReviewTrees;
+use crate::git::worktree::brought_back;
 use crate::git::{Git, Repository, ReviewStore};
 use crate::process::guard::GuardProgram;
 use crate::process::guard::remains::PATIENCE;
@@ -63,7 +64,7 @@ pub(crate) fn run(
     still_runnable(&spec, &read, environment)?;
     history.name_differences(&spec);
     name_parking(&read, allowed.wait);
-    let repository = own_repository(&found.git, &spec)?;
+    let repository = own_repository(&found.git, &spec, &read)?;
     same_branch(&found.git, &repository, &read)?;
     let line = ["run-loop", "resume", &run.to_string()].map(str::to_owned);
     redirected::refuse(&found.git, &repository, &line)?;
@@ -263,7 +264,7 @@ fn people(spec: &RunSpec, environment: &Environment) -> Result<(), Failure> {
 }
 
 /// The run's repository, as it recorded it.
-fn own_repository(git: &Git, spec: &RunSpec) -> Result<Repository, Failure> {
+fn own_repository(git: &Git, spec: &RunSpec, read: &ReadRun) -> Result<Repository, Failure> {
     let root = Path::new(&spec.source_root);
     let gone = |what: &str| {
         let message = format!(
@@ -274,7 +275,16 @@ fn own_repository(git: &Git, spec: &RunSpec) -> Result<Repository, Failure> {
         Failure::new(Code::WorktreeNotFound, message).next(["run-loop", "cancel", &run])
     };
     if !root.is_dir() {
-        return Err(gone("is not there any more"));
+        let gone = gone("is not there any more");
+        let state = State::replay(read.entries.iter().map(|entry| &entry.event));
+        let back = last_pin(&state).and_then(|pin| {
+            let stood = (pin.branch.as_deref(), &pin.identity.head);
+            brought_back::command(git, Path::new(&spec.common_dir), root, stood)
+        });
+        return Err(match back {
+            Some(back) => gone.next(back),
+            None => gone,
+        });
     }
     let mut found = Repository::discover(git, root)?;
     if found.source_root != root || found.common_dir != Path::new(&spec.common_dir) {

@@ -14,7 +14,7 @@ use crate::cli::environment::Environment;
 use crate::cli::locate::Place;
 use crate::cli::newer_rules::NewerRules;
 use crate::cli::options::{self, Options, PlanOption};
-use crate::cli::{locate, notices, plan_source, sources, templates, text_file};
+use crate::cli::{locate, notices, own_cache, plan_source, sources, templates, text_file};
 use crate::config::agents;
 use crate::config::roles::{self, Asked, Cast};
 use crate::config::settings::BaseRule;
@@ -27,7 +27,7 @@ use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::domain::oid::Oid;
 use crate::domain::policy::Policy;
-use crate::domain::run_spec::{BaseSpec, ReviewSpec, RunSpec};
+use crate::domain::run_spec::{BaseSpec, ReviewSpec, RunSpec, Unfit};
 use crate::domain::slot::Slot;
 use crate::domain::time::Stamp;
 use crate::git::{Git, Repository, base};
@@ -118,6 +118,7 @@ fn resolved(line: &Line<'_>, place: Place, commits: Commits) -> Result<Validated
     let (args, options, environment) = (line.args, line.options, line.environment);
     let (git, repository, merge_base) = (place.git, place.source, commits.merge_base);
     let cache_root = environment.cache_root()?;
+    let inside = own_cache::refuse(&git, &repository, &cache_root, environment, &options.argv)?;
     let mut layers = sources::sources(environment, &git, &repository, &merge_base)?;
     layers.overrides.clone_from(&options.overrides);
     let config = load(&layers)?;
@@ -142,11 +143,13 @@ fn resolved(line: &Line<'_>, place: Place, commits: Commits) -> Result<Validated
         cache_root: &cache_root,
     };
     let mut told = [&*options.notices, &config.notices, &cast.notices].concat();
+    told.extend(inside);
     told.extend(confinement.check(environment)?);
     told.extend(notices::idle_agents(&panel, environment));
     let (task, of_task) = task(options, &repository, environment)?;
     let (plan, of_plan) = plan_source::read(options, &repository, environment)?;
     told.extend(of_task.into_iter().chain(of_plan));
+    let (offered, unfit) = roster(&config, environment, &git, &repository, &merge_base);
     let spec = RunSpec {
         loop_id: LoopId::mint(line.stamp, "loop"),
         command: options.argv.clone(),
@@ -173,7 +176,8 @@ fn resolved(line: &Line<'_>, place: Place, commits: Commits) -> Result<Validated
         allow_in_progress: args.allow_in_progress,
         keep_snapshots: args.keep_snapshots,
         templates: templates::read(&config, &git, &repository.git_dir, &merge_base)?,
-        roster: roster(&config, environment, &git, &repository, &merge_base),
+        roster: offered,
+        unfit,
         wait_open_jobs: args.wait_open_jobs,
         single: None,
         config_sha256: config.sha256.clone(),
@@ -314,14 +318,15 @@ pub(crate) fn roots(repository: &Repository) -> [PathBuf; 2] {
     [source.clone(), control.clone()]
 }
 
-/// The agents that a job may delegate to: every configured program that can be started here.
+/// The agents that a job may delegate to: every configured program that can be started here; and those that
+/// cannot, each with why.
 pub(crate) fn roster(
     config: &Config,
     environment: &Environment,
     git: &Git,
     repository: &Repository,
     base: &Oid,
-) -> Vec<Agent> {
+) -> (Vec<Agent>, Vec<Unfit>) {
     let read_base = |path: &str| sources::at_base(git, &repository.git_dir, base, path);
     let find = finder(environment);
     let world = World {
@@ -329,18 +334,27 @@ pub(crate) fn roster(
         read_base: &read_base,
         programs: Programs::Found(&find),
     };
-    let names = config.settings.agents.keys();
-    names
-        // What cannot be asked is not offered; the panel's own agents were checked before.
-        .filter_map(|name| agents::resolve(config, name, &world).ok())
-        .filter(|agent| match &agent.kind {
-            AgentKind::Command(program) => {
-                command::check(agent, program, environment.variables()).is_ok()
+    let (mut roster, mut unfit) = (Vec::new(), Vec::new());
+    for name in config.settings.agents.keys() {
+        let asked = agents::resolve(config, name, &world).and_then(|agent| {
+            if let AgentKind::Command(program) = &agent.kind {
+                command::check(&agent, program, environment.variables())?;
             }
-            AgentKind::Profile(_) => true,
-            AgentKind::Checks | AgentKind::Human => false,
-        })
-        .collect()
+            Ok(agent)
+        });
+        match asked {
+            Ok(agent) => match &agent.kind {
+                AgentKind::Command(_) | AgentKind::Profile(_) => roster.push(agent),
+                AgentKind::Checks | AgentKind::Human => {}
+            },
+            // What cannot be asked is not offered; the panel's own agents were checked before.
+            Err(failure) => unfit.push(Unfit {
+                name: name.clone(),
+                failure,
+            }),
+        }
+    }
+    (roster, unfit)
 }
 
 fn panel_of(

@@ -52,7 +52,11 @@ pub(crate) fn prepare(
     format: Format,
 ) -> Result<Exit, Failure> {
     let git = locate::git(environment)?;
-    let repository = Repository::discover(&git, environment.current_dir())?;
+    let here = environment.current_dir();
+    let repository = match Repository::discover(&git, here) {
+        Err(failure) if failure.code == Code::NoWorkingTree => Repository::bare(&git, here)?,
+        found => found?,
+    };
     let variables = |name: &str| Some((OsString::from(name), environment.get(name)?.to_owned()));
     let request = prepare::Request {
         git: &git,

@@ -6,6 +6,7 @@ use crate::domain::agent::Agent;
 use crate::domain::delegation::Submission;
 use crate::domain::digest::Digest;
 use crate::domain::evidence::Evidence;
+use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::domain::isolation::Isolation;
 use crate::domain::job::{Job, Role};
@@ -79,6 +80,9 @@ pub struct RunSpec {
     /// Agents that a job may delegate to, by their names in the configuration.
     #[serde(default)]
     pub roster: Vec<Agent>,
+    /// Configured agents that no job may delegate to, since they cannot be asked here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfit: Vec<Unfit>,
     /// Whether open jobs without a parent are waited for, too (`--wait-open-jobs`).
     #[serde(default)]
     pub wait_open_jobs: bool,
@@ -171,6 +175,16 @@ impl RunSpec {
             }
         }
     }
+}
+
+/// An agent that cannot be asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unfit {
+    /// Its name in the configuration.
+    pub name: String,
+    /// Why.
+    pub failure: Failure,
 }
 
 /// Where a run's plan comes from.

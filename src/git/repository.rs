@@ -72,6 +72,37 @@ impl Repository {
         or_program(layout::of(&dir), || Self::by_program(git, &dir))
     }
 
+    /// A bare repository itself, that `dir` lies in: what makes its first working tree needs no other.
+    ///
+    /// # Errors
+    /// `NoWorkingTree` where it is not bare, or what git says.
+    pub fn bare(git: &Git, dir: &Path) -> Result<Self, Failure> {
+        let dir = fs_err::canonicalize(dir)
+            .map_err(|error| Failure::new(Code::NotARepository, error.to_string()))?;
+        let asked = finish(&git.command(&dir).args([
+            "rev-parse",
+            "--path-format=absolute",
+            "--is-bare-repository",
+            "--show-object-format",
+            "--git-common-dir",
+        ]));
+        let answer = asked.map_err(|error| not_a_repository(&dir, error))?;
+        let [bare, format, common_dir] = lines(&answer)[..] else {
+            return Err(Error::answer("git rev-parse", &answer).into());
+        };
+        let common_dir = absolute(&dir, common_dir)?;
+        if bare != b"true" {
+            return Err(no_working_tree(&dir, &common_dir));
+        }
+        Ok(Self {
+            source_root: common_dir.clone(),
+            git_dir: common_dir.clone(),
+            control_root: common_dir.clone(),
+            object_format: object_format(format)?,
+            common_dir,
+        })
+    }
+
     /// The branch that HEAD of the working tree names, in full; `None` for a detached one.
     ///
     /// # Errors
@@ -105,13 +136,7 @@ impl Repository {
                 format!("{} lies under a path with a line break", path_shown(dir)),
             ));
         };
-        let object_format = match *format {
-            b"sha1" => ObjectFormat::Sha1,
-            b"sha256" => ObjectFormat::Sha256,
-            other => {
-                return Err(Error::answer("git rev-parse --show-object-format", other).into());
-            }
-        };
+        let object_format = object_format(format)?;
         let (git_dir, common_dir) = (absolute(dir, git_dir)?, absolute(dir, common_dir)?);
         if *inside != b"true" {
             return Err(no_working_tree(dir, &common_dir));
@@ -215,6 +240,14 @@ fn control_root(
     let there = Repository::by_program(git, &main);
     let same = there.is_ok_and(|it| it.source_root == main && it.git_dir == common_dir);
     Ok(if same { main } else { source_root.to_owned() })
+}
+
+fn object_format(name: &[u8]) -> Result<ObjectFormat, Error> {
+    match name {
+        b"sha1" => Ok(ObjectFormat::Sha1),
+        b"sha256" => Ok(ObjectFormat::Sha256),
+        other => Err(Error::answer("git rev-parse --show-object-format", other)),
+    }
 }
 
 fn absolute(asked_in: &Path, answer: &[u8]) -> Result<PathBuf, Failure> {

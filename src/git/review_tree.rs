@@ -279,6 +279,8 @@ impl ReviewTrees {
     }
 }
 
+pub(crate) use release::NOT_OURS;
+
 /// Removes everything that a run made here whose engine is dead, as [`ReviewTrees::release`].
 #[must_use]
 pub fn release_run(cache_root: &Path, loop_id: LoopId) -> Vec<String> {

@@ -5,6 +5,7 @@
 //! at risk (rows M-220 to M-231). Both write to the user's repository: a branch, a working tree,
 //! and what `git submodule init` enters into the configuration. Tests: `tests/worktree.rs`.
 
+pub mod brought_back;
 pub(crate) mod commits;
 pub(crate) mod contents;
 pub(crate) mod modules;

@@ -503,6 +503,7 @@ fn run(slot: &Slot) -> RunSpec {
         keep_snapshots: false,
         templates: Vec::new(),
         roster: Vec::new(),
+        unfit: Vec::new(),
         wait_open_jobs: false,
         single: None,
         config_sha256: Digest::of(b"config"),

@@ -174,6 +174,7 @@ impl World {
             keep_snapshots: false,
             templates: Vec::new(),
             roster: Vec::new(),
+            unfit: Vec::new(),
             wait_open_jobs: self.delegating.wait_open_jobs,
             single: None,
             config_sha256: Digest::of(b""),

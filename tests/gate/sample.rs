@@ -112,6 +112,7 @@ pub(crate) fn spec(loop_id: LoopId, tip: &Oid, panel: Vec<Slot>) -> RunSpec {
         keep_snapshots: false,
         templates: Vec::new(),
         roster: Vec::new(),
+        unfit: Vec::new(),
         wait_open_jobs: false,
         single: None,
         config_sha256: Digest::of(b"configuration"),

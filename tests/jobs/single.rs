@@ -9,6 +9,7 @@ use run_loop::store::{RunLock, StateFolder};
 
 use crate::support::agents::{Point, ScriptedAgent, quote, within};
 use crate::support::bench::{Bench, Ran};
+use crate::support::crash::Engine;
 
 /// A bench whose one agent can be delegated to and reviews nothing.
 fn bench(agent: &ScriptedAgent) -> Bench {
@@ -257,6 +258,30 @@ fn what_is_wrong_is_refused_before_a_job_is_made() {
     bench.run(&["job", "show", "0123"]).ends(2).with("RL0022");
     bench.run(&["job", "list"]).ends(0).says("no jobs");
     bench.run(&["list"]).ends(0).says("no runs");
+}
+
+/// T-052, T-058: an agent that is configured and cannot be asked is told as that, with the cause, alone and
+/// beside a run.
+#[test]
+fn an_agent_whose_program_is_gone_is_not_unknown() {
+    let helper = ScriptedAgent::with_script("cat");
+    let bench = Bench::new().spare("helper", &helper, "");
+    let held = Point::new(&bench.repo.beside("tmp"), "held");
+    let bench = bench
+        .reviewer("ann", &ScriptedAgent::hangs_at(&held))
+        .ready();
+    let program = bench.repo.beside("agents").join("helper");
+    std::fs::rename(&program, bench.repo.beside("helper")).unwrap();
+    let refused = || {
+        let ran = submit(&bench, "x", &[]);
+        ran.ends(2).with("RL0006").says(program.to_str().unwrap());
+    };
+    refused();
+    bench.run(&["list"]).ends(0).says("no runs");
+    let engine = Engine::start(&bench);
+    held.reached();
+    refused();
+    engine.kill();
 }
 
 /// T-100, T-107, M-120, M-121: option, then variable, then 3600; digits are decimal.

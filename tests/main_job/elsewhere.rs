@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::support::agents::{Point, ScriptedAgent};
 use crate::support::bench::{Bench, Ran};
 use crate::support::crash::Engine;
-use crate::support::repo::Repo;
+use crate::support::repo::{Repo, git_command};
 
 /// Issue 4.8: `status`, `resume` and `cancel` go by what the run has stored, and name what differs. A
 /// bare repository has no main working tree, so each of its working trees is a control root.
@@ -108,6 +108,93 @@ fn a_run_goes_on_and_ends_from_any_directory() {
     // Such a run again is one of the same working tree.
     let again = format!("run-loop --worktree {root} --base main --review-only");
     run(&nowhere, &["status", &id]).ends(0).says(&again);
+}
+
+/// K16: a working tree that was moved or removed is brought back by the command that `resume` names, and then it
+/// goes on.
+#[test]
+fn a_working_tree_that_is_gone_is_brought_back() {
+    let bench = Bench::new();
+    let point = Point::new(&bench.repo.beside("agents"), "ready");
+    let hangs = ScriptedAgent::hangs_at(&point);
+    let turns = [
+        hangs.clone(),
+        ScriptedAgent::passing(),
+        hangs,
+        ScriptedAgent::passing(),
+    ];
+    let agent = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
+    let bench = bench.reviewer("ann", &agent).ready();
+    let tree = bench.repo.linked("tree", "topic", "feature");
+    let (shown, moved) = (tree.to_str().unwrap(), bench.repo.beside("moved"));
+    let gone: [&[&str]; 2] = [
+        &["worktree", "move", shown, moved.to_str().unwrap()],
+        &["worktree", "remove", "--force", shown],
+    ];
+    for takes_away in gone {
+        let line = [
+            "--worktree",
+            shown,
+            "--base",
+            "main",
+            "--review-only",
+            "--format",
+            "ndjson",
+        ];
+        let engine = Engine::start_with(&bench, &line);
+        point.reached();
+        engine.kill();
+        bench.repo.git(takes_away);
+        let told = bench.run(&["list", "--format", "json"]);
+        let told: serde_json::Value = serde_json::from_str(&told.ends(0).stdout).unwrap();
+        let id = told["runs"][0]["run"].as_str().unwrap();
+        let refused = bench.run(&["resume", id]);
+        refused.ends(3).with("RL0103");
+        let next = refused.next();
+        assert_eq!(next[0], "git");
+        let mut back = git_command(Path::new("/"));
+        assert!(
+            back.args(&next[1..]).output().unwrap().status.success(),
+            "{next:?}"
+        );
+        bench.run(&["resume", id]).ends(0);
+    }
+}
+
+/// Our own snapshots are no content: a cache folder in the source is refused before anything is made, unless git
+/// leaves it out.
+#[test]
+fn a_cache_folder_in_the_source_is_refused() {
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing())
+        .spare("helper", &ScriptedAgent::with_script("cat"), "")
+        .ready();
+    let root = bench.repo.root();
+    let with = |args: &[&str]| {
+        let mut command = bench.command(args);
+        command.env("XDG_CACHE_HOME", root.join("cc"));
+        Ran::of(&command.output().unwrap())
+    };
+    let review = ["--base", "main", "--review-only"];
+    let submit = [
+        "job",
+        "submit",
+        "--agent",
+        "helper",
+        "--prompt-file",
+        "README.md",
+    ];
+    for args in [&review[..], &submit] {
+        let refused = with(args);
+        refused.ends(3).with("RL0121").says("would be part of");
+        assert_eq!(
+            refused.next()[..4],
+            ["env", "-u", "XDG_CACHE_HOME", "run-loop"]
+        );
+        assert!(!root.join("cc").exists());
+    }
+    std::fs::write(root.join(".git/info/exclude"), "/cc/\n").unwrap();
+    with(&review).ends(0).says("`git clean -fdx` takes it");
 }
 
 /// T-043: a cache folder that is given by a relative path is none, for nobody: wherever a command is started,

@@ -111,6 +111,7 @@ pub(crate) fn spec(number: u8, source: &Path) -> RunSpec {
         keep_snapshots: false,
         templates: Vec::new(),
         roster: Vec::new(),
+        unfit: Vec::new(),
         wait_open_jobs: false,
         single: None,
         config_sha256: Digest::of(b"configuration"),

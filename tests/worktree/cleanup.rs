@@ -175,6 +175,32 @@ fn a_run_that_cannot_be_read_is_kept() {
     kept(&dead, "the journal of run");
 }
 
+/// A cache that was copied or moved to another disk: whether its folders are ours is not known any more, which
+/// is said, with what a person can do, and is no failure.
+#[test]
+fn trees_that_are_other_folders_now_are_kept() {
+    let dead = Dead::killed();
+    let slot = dead.folder("trees").join("ann");
+    let before = dead.cache().join("before");
+    std::fs::rename(&slot, &before).unwrap();
+    let mut copy = std::process::Command::new("cp");
+    assert!(
+        copy.arg("-a")
+            .args([&before, &slot])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let told = dead.clean(&[]);
+    let trees = dead.folder("trees");
+    let next = format!("nobody needs it: rm -r {}", trees.display());
+    assert!(
+        told.contains("kept review trees") && told.contains(&next),
+        "{told}"
+    );
+    assert!(slot.join("tree/README.md").exists());
+}
+
 /// A run that no known repository has: perhaps its disk is not mounted.
 #[test]
 fn an_unknown_run_is_kept() {

@@ -132,6 +132,42 @@ fn commits_that_only_a_private_ref_holds() {
     });
 }
 
+/// They may hold what is no commit: what the next command names saves it.
+#[test]
+fn what_a_private_ref_holds_besides_commits() {
+    let blob = kept("the blob ", |_, tree| {
+        std::fs::write(tree.join("../note"), "kept nowhere else\n").unwrap();
+        let blob = git(tree, &["hash-object", "-w", "../note"]);
+        git(tree, &["update-ref", "refs/worktree/note", blob.trim()]);
+    });
+    assert!(blob.contains(" tag rescue-"), "{blob}");
+    kept("the tree ", |_, tree| {
+        let content = git(tree, &["rev-parse", "HEAD^{tree}"]);
+        git(tree, &["update-ref", "refs/worktree/tree", content.trim()]);
+    });
+}
+
+/// W15: without reflogs `ORIG_HEAD` is all that knows a commit that was reset away.
+#[test]
+fn w15_a_commit_that_only_orig_head_holds() {
+    kept("or its ORIG_HEAD", |user, tree| {
+        user.git(&["config", "core.logAllRefUpdates", "false"]);
+        git(tree, &["switch", "-q", "--detach"]);
+        let log = git(
+            tree,
+            &[
+                "rev-parse",
+                "--path-format=absolute",
+                "--git-path",
+                "logs/HEAD",
+            ],
+        );
+        std::fs::remove_file(log.trim()).unwrap();
+        commit(tree, "one.txt");
+        git(tree, &["reset", "-q", "--hard", "HEAD~1"]);
+    });
+}
+
 /// W18: operations that are not finished.
 #[test]
 fn w18_operations_in_progress() {

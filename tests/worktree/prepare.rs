@@ -404,3 +404,22 @@ fn a_wrong_configuration_makes_nothing() {
         "setup",
     );
 }
+
+/// A bare repository has no working tree before its first one is prepared.
+#[test]
+fn a_bare_repository_gets_its_first_working_tree() {
+    let user = User::new();
+    let bare = user.beside("bare.git");
+    user.git(&["clone", "-q", "--bare", ".", bare.to_str().unwrap()]);
+    let ran = user.run_in(&bare, &["worktree", "prepare", "topic", "--base", "main"]);
+    ran.ends(0);
+    let tree = std::fs::canonicalize(user.beside("bare.git-topic")).unwrap();
+    let told = format!("WORKTREE={}\n", tree.display());
+    assert!(ran.stdout.ends_with(&told), "{}", ran.stdout);
+    assert_eq!(git(&tree, &["branch", "--show-current"]).trim(), "topic");
+    // In the git directory of one that is not bare nobody can tell which is meant.
+    let inside = user.root().join(".git");
+    user.run_in(&inside, &["worktree", "prepare", "topic"])
+        .ends(3)
+        .with("RL0102");
+}

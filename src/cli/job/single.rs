@@ -11,7 +11,7 @@ use crate::cli::environment::{Environment, TIMEOUT};
 use crate::cli::job::registry::{Registry, not_continued};
 use crate::cli::job::submit::choice;
 use crate::cli::locate::Place;
-use crate::cli::{options, output, running, sources, validate};
+use crate::cli::{options, output, own_cache, running, sources, validate};
 use crate::config::sources::Override;
 use crate::config::{load, rules};
 use crate::domain::code::Code;
@@ -53,6 +53,7 @@ pub(super) fn run(
         source: repository,
     } = registry.place.clone();
     let cache = environment.cache_root()?;
+    let inside = own_cache::refuse(&git, &repository, &cache, environment, &options::line(argv))?;
     let mut spec = spec(args, &git, &repository, argv, environment, &stamp)?;
     // What nobody of the run may show is in no record of it, as in what its jobs submit.
     let secrets = Secrets::of(spec.agents(), environment.variables());
@@ -114,6 +115,9 @@ pub(super) fn run(
         environment: environment.variables().clone(),
         versions: Versions::default(),
     };
+    if let Some(inside) = inside {
+        output::note(&inside);
+    }
     output::progress(&format!("run {run}: one job for {}", args.agent));
     let start = InputKind::Start(Box::new(spec));
     running::to_the_end(&state_folder, rim, journal, &[], start, format)
@@ -167,6 +171,7 @@ fn spec(
     let mut layers = sources::sources(environment, git, repository, &head)?;
     layers.overrides.extend(budget(environment)?);
     let config = load(&layers)?;
+    let (roster, unfit) = validate::roster(&config, environment, git, repository, &head);
     Ok(RunSpec {
         loop_id: LoopId::mint(stamp, "loop"),
         command: line(argv, environment.current_dir()),
@@ -196,7 +201,8 @@ fn spec(
         allow_in_progress: false,
         keep_snapshots: false,
         templates: Vec::new(),
-        roster: validate::roster(&config, environment, git, repository, &head),
+        roster,
+        unfit,
         wait_open_jobs: false,
         single: None,
         config_sha256: config.sha256,

@@ -8,6 +8,10 @@ use super::folder::{Folder, Place, is_folder, shown};
 use super::root::{IDS, NEW_OWNER, OWNER, Places, QUARANTINE, Root, path_of, remove_draft};
 use crate::domain::id::LoopId;
 
+/// How what is kept ends that has a name of ours and is another folder than was made: somebody's, or one of a
+/// cache that was copied or lies on another disk now.
+pub(crate) const NOT_OURS: &str = "is not a folder that we made";
+
 /// Removes the folder of a run; what is not surely ours stays, and is returned with its reason.
 pub(super) fn release(cache_root: &Path, loop_id: LoopId, expected: Option<Place>) -> Vec<String> {
     let root = match path_of(cache_root, loop_id) {
@@ -107,7 +111,7 @@ fn slot(parent: &Folder, name: &CStr, places: Option<Places>, at: &str, left: &m
         Err(error) => return keep(&shown(name), &error.to_string()),
     };
     let Some(places) = places.filter(|places| Some(places.slot) == place) else {
-        return keep(&shown(name), "is not a folder that we made");
+        return keep(&shown(name), NOT_OURS);
     };
     let at = format!("{at}{}/", shown(name));
     if let Err(error) = contents(parent, name, &places, &at, left) {
@@ -136,10 +140,7 @@ fn contents(
                 .place_of(&child)?
                 .is_some_and(|place| !ours.contains(&place));
         if foreign {
-            left.push(format!(
-                "{at}{}: is not a folder that we made",
-                shown(&child)
-            ));
+            left.push(format!("{at}{}: {NOT_OURS}", shown(&child)));
         } else {
             left.extend(
                 folder

@@ -18,7 +18,13 @@ pub(crate) fn at_risk(git: &Git, found: &Repository) -> Result<Vec<Risk>, Error>
     let mut risks = Vec::new();
     let dir = &found.git_dir;
     let root = found.source_root.to_string_lossy();
-    let mut held = private_refs(git, dir)?;
+    let (mut held, others) = private_refs(git, dir)?;
+    for (name, kind, oid) in others {
+        // Whether anything else holds it costs a walk through every object; nobody has that many.
+        let what = format!("the {kind} {oid}, which {name} holds");
+        let save = ["git", "-C", &root, "tag", &rescue(&oid), oid.as_str()];
+        risks.push(Risk::new(what, save));
+    }
     if let Some(head) = detached_head(git, dir)? {
         held.insert(0, ("the detached HEAD".to_owned(), head));
     }
@@ -37,7 +43,9 @@ pub(crate) fn at_risk(git: &Git, found: &Repository) -> Result<Vec<Risk>, Error>
     if !risks.is_empty() {
         return Ok(risks);
     }
-    let passed = reflog(git, dir)?;
+    let mut passed = reflog(git, dir)?;
+    // Without reflogs it may be all that still knows what was left behind.
+    passed.extend(commit_of(git, dir, "ORIG_HEAD")?);
     if beyond_refs(git, &found.common_dir, &passed, false)?.is_empty() {
         return Ok(risks);
     }
@@ -46,7 +54,7 @@ pub(crate) fn at_risk(git: &Git, found: &Repository) -> Result<Vec<Risk>, Error>
     if let Some(newest) = lost.first() {
         risks.push(Risk::new(
             format!(
-                "{} that only the reflog of this working tree's HEAD holds, {newest} the newest",
+                "{} that only the reflog of this working tree's HEAD, or its ORIG_HEAD, holds, {newest} the newest",
                 commits_shown(lost.len())
             ),
             [
@@ -79,24 +87,39 @@ pub(crate) fn detached_head(git: &Git, dir: &Path) -> Result<Option<Oid>, Error>
     }
 }
 
-/// The refs that belong to one working tree.
-fn private_refs(git: &Git, dir: &Path) -> Result<Vec<(String, Oid)>, Error> {
+/// Names with what they hold.
+type Held = Vec<(String, Oid)>;
+/// The same, of what is no commit, with what it is.
+type Others = Vec<(String, String, Oid)>;
+
+/// The refs that belong to one working tree: those of commits, and of anything else.
+fn private_refs(git: &Git, dir: &Path) -> Result<(Held, Others), Error> {
     let command = git.on(dir).args([
         "for-each-ref",
-        "--format=%(refname) %(objectname)",
+        // A tag is what it is of.
+        "--format=%(if)%(*objecttype)%(then)%(*objecttype)%(else)%(objecttype)%(end) %(objectname) %(refname)",
         "refs/worktree",
         "refs/bisect",
         "refs/rewritten",
     ]);
     let answer = finish(&command)?;
-    lines(&answer)?
-        .into_iter()
-        .map(|line| {
-            line.rsplit_once(' ')
-                .and_then(|(name, oid)| Some((name.to_owned(), Oid::parse(oid)?)))
-                .ok_or_else(|| Error::answer("git for-each-ref", line.as_bytes()))
-        })
-        .collect()
+    let (mut commits, mut others) = (Vec::new(), Vec::new());
+    for line in lines(&answer)? {
+        let mut words = line.splitn(3, ' ');
+        let read = (
+            words.next(),
+            words.next().and_then(Oid::parse),
+            words.next(),
+        );
+        match read {
+            (Some("commit"), Some(oid), Some(name)) => commits.push((name.to_owned(), oid)),
+            (Some(kind), Some(oid), Some(name)) => {
+                others.push((name.to_owned(), kind.to_owned(), oid));
+            }
+            (_, _, _) => return Err(Error::answer("git for-each-ref", line.as_bytes())),
+        }
+    }
+    Ok((commits, others))
 }
 
 /// Where HEAD of a working tree has been.

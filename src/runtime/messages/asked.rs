@@ -181,6 +181,9 @@ pub struct Submitted {
 pub fn submission(run: &RunSpec, agent: &str, asked: Submitted) -> Result<Submission, Failure> {
     let found = run.roster.iter().find(|known| known.name == agent);
     let Some(agent) = found.cloned() else {
+        if let Some(unfit) = run.unfit.iter().find(|known| known.name == agent) {
+            return Err(unfit.failure.clone());
+        }
         let names: Vec<&str> = run.roster.iter().map(|known| known.name.as_str()).collect();
         let message = format!(
             "no agent {agent:?} can be delegated to; there are: {}",
