@@ -1,9 +1,10 @@
 //! `.ci/real-agents` itself, with programs that stand for what it calls: what is no failure, and what is.
 
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use crate::support::agents::executable;
+use crate::support::crash::until;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -43,7 +44,16 @@ fn gate(tests: &str) -> Ended {
 /// The same with any arguments.
 fn run(line: &[&str], tests: &str) -> Ended {
     let folder = tempfile::tempdir().unwrap();
-    let root = folder.path();
+    let output = prepared(folder.path(), line, tests).output().unwrap();
+    Ended {
+        code: output.status.code(),
+        printed: String::from_utf8(output.stdout).unwrap(),
+        said: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// The script in this folder, with what it calls.
+fn prepared(root: &Path, line: &[&str], tests: &str) -> Command {
     for name in [".ci", "bin", "tests/real_agents"] {
         std::fs::create_dir_all(root.join(name)).unwrap();
     }
@@ -71,18 +81,43 @@ fn run(line: &[&str], tests: &str) -> Ended {
         std::fs::write(root.join(&list), &list).unwrap();
     }
     let path = std::env::var("PATH").unwrap();
-    let output = Command::new(script)
+    let mut command = Command::new(script);
+    command
         .args(line)
         .env_clear()
         .env("PATH", format!("{}:{path}", root.join("bin").display()))
-        .env("RUN_LOOP_REAL_AGENTS", root.join("agents"))
-        .output()
+        .env("RUN_LOOP_REAL_AGENTS", root.join("agents"));
+    command
+}
+
+/// The next run waits for the script, and for nothing that outlives it.
+#[test]
+fn a_script_that_is_killed_leaves_its_folder_to_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let tests = "echo $$ > \"$RUN/pid\"; mv \"$RUN/pid\" \"$RUN/begun\"; exec sleep 600";
+    let mut script = prepared(root, &["all"], tests);
+    let mut script = script
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
         .unwrap();
-    Ended {
-        code: output.status.code(),
-        printed: String::from_utf8(output.stdout).unwrap(),
-        said: String::from_utf8(output.stderr).unwrap(),
-    }
+    let begun = root.join("agents/run/begun");
+    until("its tests run", || begun.exists());
+    let lock = || {
+        let mut lock = Command::new("flock");
+        lock.arg("--nonblock")
+            .arg(root.join("agents/lock"))
+            .arg("true");
+        lock.status().unwrap().success()
+    };
+    assert!(!lock(), "nobody waits for a script that runs");
+    script.kill().unwrap();
+    script.wait().unwrap();
+    let is_free = lock();
+    let pid = std::fs::read_to_string(begun).unwrap();
+    drop(Command::new("kill").arg(pid.trim()).status());
+    assert!(is_free, "something that outlives it holds the lock");
 }
 
 /// Lines of results.

@@ -673,6 +673,12 @@ class Server(ThreadingHTTPServer):
             self.note({"event": "stub error", "problem": repr(problem)})
 
 
+def end_with_stdin():
+    """Whoever asked for the model may be killed, and tells nobody."""
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
 def main():
     parser = argparse.ArgumentParser(description="A scripted model server for tests, on loopback.")
     parser.add_argument("--script", required=True, help="JSON file with the replies")
@@ -680,6 +686,7 @@ def main():
     parser.add_argument("--port-file", help="gets the port once the server listens")
     parser.add_argument("--log", help="gets a JSON line for each request")
     parser.add_argument("--bodies", help="folder that gets the request bodies")
+    parser.add_argument("--while-open", action="store_true", help="end when standard input does")
     args = parser.parse_args()
     with open(args.script) as source:
         script = json.load(source)
@@ -690,6 +697,8 @@ def main():
         with open(args.port_file + ".tmp", "w") as out:
             out.write("%d\n" % port)
         os.replace(args.port_file + ".tmp", args.port_file)
+    if args.while_open:
+        threading.Thread(target=end_with_stdin, daemon=True).start()
     try:
         server.serve_forever()
     except KeyboardInterrupt:

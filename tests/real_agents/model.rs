@@ -6,6 +6,8 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+use crate::support::skipped;
+
 /// A model server that answers by a script; it ends with this value.
 pub(crate) struct Model {
     server: Child,
@@ -28,6 +30,9 @@ impl Model {
             .arg(folder.join("log"))
             .arg("--bodies")
             .arg(folder.join("bodies"))
+            // A test that is killed ends it, too.
+            .arg("--while-open")
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -81,6 +86,20 @@ fn collect(value: &Value, texts: &mut Vec<String>) {
         Value::Object(entries) => entries.values().for_each(|item| collect(item, texts)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// Who is killed ends nothing: the end of its pipe does.
+#[test]
+fn a_model_ends_with_whoever_asked_for_it() {
+    let here = Command::new("python3").arg("--version").output();
+    if here.is_err() {
+        return skipped("python3");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let replies = serde_json::json!({"replies": [{"text": "Hello."}]});
+    let mut model = Model::start(folder.path(), &replies);
+    drop(model.server.stdin.take());
+    assert_eq!(model.server.wait().unwrap().code(), Some(0));
 }
 
 impl Drop for Model {
