@@ -80,6 +80,7 @@ impl Source {
             keep_snapshots: false,
             templates: Vec::new(),
             roster: Vec::new(),
+            unfit: Vec::new(),
             wait_open_jobs: false,
             single: None,
             config_sha256: Digest::of(b""),
