@@ -148,6 +148,11 @@ fn a_working_tree_that_is_gone_is_brought_back() {
         let told = bench.run(&["list", "--format", "json"]);
         let told: serde_json::Value = serde_json::from_str(&told.ends(0).stdout).unwrap();
         let id = told["runs"][0]["run"].as_str().unwrap();
+        if moved.exists() {
+            // What only it can go on with is at risk there, too.
+            let kept = bench.run(&["worktree", "remove", moved.to_str().unwrap()]);
+            kept.ends(3).with("RL0129").says(id);
+        }
         let refused = bench.run(&["resume", id]);
         refused.ends(3).with("RL0103");
         let next = refused.next();
@@ -159,6 +164,40 @@ fn a_working_tree_that_is_gone_is_brought_back() {
         );
         bench.run(&["resume", id]).ends(0);
     }
+}
+
+/// Of two copies of a repository that is gone nobody can tell which is meant: each is named, and so is the
+/// command that asks in one of them.
+#[test]
+fn an_id_that_two_repositories_have_names_both() {
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing())
+        .ready();
+    bench.review().ends(0);
+    let told = bench.run(&["status", "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&told.ends(0).stdout).unwrap();
+    let id = told["run"].as_str().unwrap();
+    let run = |folder: &Path, args: &[&str]| {
+        Ran::of(&bench.command(args).current_dir(folder).output().unwrap())
+    };
+    let copies = ["one", "two"].map(|name| {
+        let copy = bench.repo.beside(name);
+        let mut command = std::process::Command::new("cp");
+        command.arg("-a").args([bench.repo.root(), &copy]);
+        assert!(command.status().unwrap().success());
+        run(&copy, &["--base", "main", "--review-only"]).ends(0);
+        std::fs::canonicalize(copy).unwrap()
+    });
+    std::fs::rename(bench.repo.root(), bench.repo.beside("gone")).unwrap();
+    let nowhere = bench.repo.beside("home");
+    let asked = run(&nowhere, &["show", id]);
+    asked.ends(2).with("RL0018");
+    for copy in &copies {
+        asked.says(copy.to_str().unwrap());
+    }
+    let next = asked.next();
+    let words: Vec<&str> = next[1..].iter().map(String::as_str).collect();
+    run(&nowhere, &words).ends(0).says(id);
 }
 
 /// Our own snapshots are no content: a cache folder in the source is refused before anything is made, unless git

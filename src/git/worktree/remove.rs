@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::domain::code::Code;
+use crate::domain::effect::{Done, Outcome};
 use crate::domain::event::Event;
 use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::oid::Oid;
@@ -77,7 +78,7 @@ pub fn look(request: &Request<'_>) -> Result<Removable, Failure> {
         return Err(refused(&found.source_root, &format!("is locked{why}"))
             .next(["git", "worktree", "unlock", &root]));
     }
-    let mut risks = resumable(&found)?;
+    let mut risks = resumable(request.git, &found)?;
     let temporary = tempfile::tempdir().map_err(Error::Io)?;
     let look = Look {
         git: request.git,
@@ -237,7 +238,7 @@ fn gone(repo: &Repository, place: &Path) -> Result<Failure, Failure> {
 
 /// Refuses while a loop runs on it, here or, as far as can be told, on another machine (W05, W22).
 /// A run that was interrupted can go on only here: what it has bought is at risk.
-fn resumable(found: &Repository) -> Result<Vec<Risk>, Failure> {
+fn resumable(git: &Git, found: &Repository) -> Result<Vec<Risk>, Failure> {
     let Some(state) = StateFolder::find(&found.common_dir)? else {
         return Ok(Vec::new());
     };
@@ -255,12 +256,12 @@ fn resumable(found: &Repository) -> Result<Vec<Risk>, Failure> {
             return Err(running_on(root, Some(&owner)));
         }
     }
-    runs_of(&state, root)
+    runs_of(&state, root, found.branch(git)?.as_deref())
 }
 
 /// The runs of a working tree that did not end, or may not have: a later one that did is no end of
-/// those before it.
-fn runs_of(state: &StateFolder, root: &Path) -> Result<Vec<Risk>, Failure> {
+/// those before it. A tree that was moved is known by its branch: nothing lies where it was.
+fn runs_of(state: &StateFolder, root: &Path, branch: Option<&str>) -> Result<Vec<Risk>, Failure> {
     let here = root.display().to_string();
     let mut risks = Vec::new();
     for run in state.run_ids()? {
@@ -270,6 +271,12 @@ fn runs_of(state: &StateFolder, root: &Path) -> Result<Vec<Risk>, Failure> {
                 if is_open(&entries, &here) {
                     let what =
                         format!("run {id}, which was interrupted and can be resumed only here");
+                    risks.push(Risk::new(what, ["run-loop", "resume", &id]));
+                } else if let Some(before) = moved_from(&entries, branch) {
+                    let what = format!(
+                        "run {id}, which was interrupted and can be resumed only in {before}, where this \
+                         may have been"
+                    );
                     risks.push(Risk::new(what, ["run-loop", "resume", &id]));
                 }
             }
@@ -298,6 +305,32 @@ fn is_open(entries: &[Entry], source_root: &str) -> bool {
         matches!(&entry.event, Event::RunStarted { spec, .. } if spec.source_root == source_root)
     });
     is_here && !entries.iter().any(is_end)
+}
+
+/// Where the working tree of a run was that did not end, if nothing is there any more and it was on this
+/// branch when it was looked at last.
+fn moved_from(entries: &[Entry], branch: Option<&str>) -> Option<String> {
+    let started = entries.iter().find_map(|entry| {
+        let Event::RunStarted { spec, .. } = &entry.event else {
+            return None;
+        };
+        Some(&spec.source_root)
+    })?;
+    let last = entries.iter().rev().find_map(|entry| {
+        let Event::EffectDone { outcome, .. } = &entry.event else {
+            return None;
+        };
+        let Outcome::Pinned {
+            result: Done::Ok(pin),
+        } = &**outcome
+        else {
+            return None;
+        };
+        Some(pin)
+    })?;
+    let is_gone = fs_err::symlink_metadata(started).is_err();
+    let is_its = branch.is_some() && last.branch.as_deref() == branch;
+    (is_gone && is_its && !entries.iter().any(is_end)).then(|| started.clone())
 }
 
 fn is_end(entry: &Entry) -> bool {
