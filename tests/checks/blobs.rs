@@ -28,6 +28,7 @@ fn a_clean_change_passes_and_the_report_names_what_ran() {
     }
 }
 
+/// W10: a merge whose conflicts were recorded as resolved is judged by what it left, not by how it ended.
 #[test]
 fn conflict_markers_block_with_path_and_lines() {
     let text = format!(

@@ -62,9 +62,15 @@ fn s24_the_newest_by_the_journals_is_taken_whatever_the_files_times_are() {
     assert_eq!(world.gate().unwrap().loop_id, new.spec.loop_id);
 }
 
+/// Nor do its files, where files are believed: its own journal is here, and says otherwise.
 #[test]
 fn a_run_that_did_not_end_approved_vouches_for_nothing() {
+    let mut by_files = rules();
+    by_files.policy.attest = Attest::Files;
     for end in [
+        End::Failed {
+            failure: Failure::new(Code::Cancelled, "cancelled"),
+        },
         End::Failed {
             failure: Failure::new(Code::NoVerdict, "no verdict"),
         },
@@ -78,8 +84,13 @@ fn a_run_that_did_not_end_approved_vouches_for_nothing() {
         let world = World::new();
         let round = world.round();
         let promotion = world.publish(&round).unwrap();
+        assert!(
+            world.gate_by(&by_files).is_ok(),
+            "nobody says otherwise yet"
+        );
         world.journal(&round, RoundResult::Passed, end, Some(promotion));
         assert_eq!(refused(world.gate()), Code::GateUnattested);
+        assert_eq!(refused(world.gate_by(&by_files)), Code::GateUnattested);
     }
 }
 

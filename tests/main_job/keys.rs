@@ -15,7 +15,7 @@ const CANARY: &str = "engine-canary-9f31c07d";
 const OPEN: &str = "open-canary-41be";
 
 /// The command without the capabilities of root; `None` where nobody can take them away.
-fn as_anybody(command: &Command) -> Option<Command> {
+pub(crate) fn as_anybody(command: &Command) -> Option<Command> {
     let before = without_capabilities()?.iter().map(OsStr::new);
     let mut words = before.chain([command.get_program()]);
     let mut line = Command::new(words.next()?);

@@ -8,9 +8,11 @@ use run_loop::lock::{Locked, Sharing};
 use run_loop::process::guard::attach;
 use run_loop::process::guard::remains::{self, Left};
 
+use crate::keys::as_anybody;
 use crate::support::agents::{Point, ScriptedAgent};
-use crate::support::bench::Bench;
+use crate::support::bench::{Bench, Ran};
 use crate::support::crash::{Engine, calls, counted};
+use crate::support::skipped;
 
 /// A run of which only a process is left that has nothing to do with us any more by its looks.
 struct Escaped {
@@ -166,4 +168,22 @@ async fn nothing_is_handed_on_while_somebody_lives() {
     bench.run(&["resume"]).ends(0);
     assert_eq!(calls(bench, "ann"), 2);
     escaped.gone();
+}
+
+/// What a job leaves as the module cache of Go does, with folders that nobody may write to, is given back with
+/// its folder.
+#[test]
+fn folders_that_a_job_closed_go_with_it() {
+    let closes = "mkdir -p \"$TMPDIR/m/x\"; touch \"$TMPDIR/m/x/f\"; chmod 555 \"$TMPDIR/m/x\" \"$TMPDIR/m\"";
+    let bench = Bench::new()
+        .reviewer("ann", &ScriptedAgent::passing().after(closes))
+        .ready();
+    let review = bench.command(&["--base", "main", "--review-only"]);
+    let Some(mut review) = as_anybody(&review) else {
+        return skipped("the capabilities of root cannot be taken away");
+    };
+    let ran = Ran::of(&review.output().unwrap());
+    ran.ends(0);
+    assert!(!ran.stderr.contains("not given back"), "{}", ran.stderr);
+    assert_eq!(bench.left_in_cache(&["jobs", "trees", "evidence"]), [""; 0]);
 }
