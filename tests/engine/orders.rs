@@ -18,6 +18,7 @@ use run_loop::engine::{Input, InputKind, State, check, fold, step};
 use crate::cancelled::measures_what_is_left;
 use crate::laws::jobs_are_kept;
 use crate::model;
+use crate::promoted::unearned;
 use crate::world::{World, any_worlds, delegated, interrupted, late, oid, stamp};
 use desk::Act;
 pub use desk::Desk;
@@ -326,6 +327,7 @@ proptest! {
         let exit = driver.run(&mut pick);
         prop_assert!(exit == 130 || exit == model::exit(&world), "ended {exit}");
         prop_assert_eq!(jobs_are_kept(&driver), Ok(()));
+        prop_assert_eq!(unearned(&world, &driver.journal), None);
         if driver.state.suspended.is_some() {
             // Put aside it does nothing, and resumed it ends as if nobody had asked.
             let before = driver.journal.len();
@@ -334,6 +336,7 @@ proptest! {
             let mut again = driver.again();
             prop_assert_eq!(again.run(pick), model::exit(&world));
             prop_assert_eq!(jobs_are_kept(&again), Ok(()));
+            prop_assert_eq!(unearned(&world, &again.journal), None);
         }
     }
 
@@ -368,6 +371,7 @@ proptest! {
         prop_assert!(measures_what_is_left(&driver.journal));
         prop_assert!(exit == 143 || exit == model::exit(&world), "ended {exit}");
         prop_assert_eq!(jobs_are_kept(&driver), Ok(()));
+        prop_assert_eq!(unearned(&world, &driver.journal), None);
         if exit == 0 {
             let asked = driver.journal.iter().position(|event| matches!(event, Event::StopRequested { cause: StopCause::Cancel, .. }));
             let promoting = driver.journal.iter().position(|event| matches!(event, Event::EffectRequested { effect, .. } if matches!(**effect, Effect::Promote { .. })));

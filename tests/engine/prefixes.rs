@@ -13,6 +13,7 @@ use crate::ends;
 use crate::laws::jobs_are_kept;
 use crate::model;
 use crate::orders::{Desk, Driver, picks, resume};
+use crate::promoted::unearned;
 use crate::world::{World, any_worlds, little, worlds};
 
 /// A run to its end, with what the world held after each event.
@@ -112,6 +113,12 @@ fn resumes_from_every_cut(world: &World, seed: u64) -> Result<(), TestCaseError>
                 cut
             );
             prop_assert_eq!(jobs_are_kept(&again), Ok(()), "cut after event {}", cut);
+            prop_assert_eq!(
+                unearned(world, &again.journal),
+                None,
+                "cut after event {}",
+                cut
+            );
         }
     }
     Ok(())
@@ -196,6 +203,7 @@ fn does_nothing_twice(world: &World, seed: u64) -> Result<(), TestCaseError> {
                 prop_assert_eq!(again.bought.get(job), Some(outcome));
             }
             prop_assert!(published_on_fresh_measurements(&again.journal));
+            prop_assert_eq!(unearned(world, &again.journal), None);
             if exit == 0 {
                 prop_assert_eq!(
                     bought(&again),
@@ -230,6 +238,7 @@ proptest! {
         }
         prop_assert_eq!(ends::of(&driver), whole);
         prop_assert_eq!(jobs_are_kept(&driver), Ok(()));
+        prop_assert_eq!(unearned(&world, &driver.journal), None);
     }
 
     /// A journal read back from its JSON folds to the same run.
