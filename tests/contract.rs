@@ -29,6 +29,8 @@ mod replies;
 mod reports;
 #[path = "contract/schemas.rs"]
 mod schemas;
+#[path = "contract/spoken.rs"]
+mod spoken;
 #[path = "contract/words.rs"]
 mod words;
 #[path = "contract/work.rs"]

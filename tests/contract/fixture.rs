@@ -296,13 +296,32 @@ impl World {
         world.seen = vec![seen(&[])];
         world
     }
-    pub(crate) fn variants() -> [(&'static str, Self); 5] {
-        [
+    /// Everything, told to an agent whose verdict is a line.
+    fn line_full() -> Self {
+        let mut world = Self::full();
+        world.slot.agent.contract = Contract::Line;
+        world
+    }
+    /// Whoever reviews its own work, for the third time.
+    fn own_work() -> Self {
+        let mut world = Self::new();
+        world.slot.name = SlotName::self_review();
+        world.job.slot = SlotName::self_review();
+        let mut own = finding(3);
+        own.slot = SlotName::self_review();
+        world.prior = vec![own];
+        world.late = true;
+        world
+    }
+    pub(crate) fn variants() -> Vec<(&'static str, Self)> {
+        vec![
             ("review-tree", Self::new()),
             ("source-tree", Self::source_tree()),
             ("diff-only", Self::remote()),
             ("line", Self::line_contract()),
+            ("line-full", Self::line_full()),
             ("full", Self::full()),
+            ("own-work", Self::own_work()),
         ]
     }
     pub(crate) fn try_render(&self) -> Result<String, prompt::Error> {

@@ -209,6 +209,14 @@ fn a_long_list_is_cut_with_its_rest_named() {
         prompt.contains("5 more are named in `$RUN_LOOP_JOB_EVIDENCE/files.json`"),
         "{prompt}"
     );
+    let mut listed = prompt.lines().collect::<Vec<_>>();
+    listed.retain(|line| !line.starts_with("| - `src/") && !line.starts_with("| src/"));
+    let touched = listed.iter().position(|line| *line == "## What it touches");
+    let rest = listed[touched.unwrap()..].join("\n");
+    let section = rest.split("\n## The diff").next().unwrap();
+    insta::with_settings!({prepend_module_to_snapshot => false, snapshot_path => "snapshots"}, {
+        insta::assert_snapshot!("more-files", section);
+    });
     assert!(
         !prompt.contains("every changed file in `coverage`"),
         "receipts suffice above 200"

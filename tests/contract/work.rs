@@ -178,6 +178,7 @@ impl Work {
     }
 }
 
+/// Each role with as little and as much as it can be told, and what is told in place of something.
 pub(crate) fn every() -> Vec<(String, Work)> {
     let kinds = |role: Role| {
         let name = role.as_str();
@@ -186,7 +187,22 @@ pub(crate) fn every() -> Vec<(String, Work)> {
             (format!("{name}-full"), Work::full(role)),
         ]
     };
-    ROLES.into_iter().flat_map(kinds).collect()
+    let mut again = Work::new(Role::Implement);
+    again.world.job.attempt = 2;
+    let mut remote = Work::new(Role::Plan);
+    remote.world.slot.agent.remote = true;
+    remote.world.job.evidence = EvidenceKind::DiffOnly;
+    remote.world.tree = None;
+    let mut unruled = Work::new(Role::Correct);
+    unruled.findings.push(finding(4));
+    unruled.unruled.insert(FindingId(4));
+    let others = [
+        ("implement-again", again),
+        ("plan-remote", remote),
+        ("correct-unruled", unruled),
+    ];
+    let others = others.map(|(name, work)| (name.to_owned(), work));
+    ROLES.into_iter().flat_map(kinds).chain(others).collect()
 }
 
 #[test]
