@@ -1,4 +1,5 @@
-//! M-009: a job that cannot start, in every phase: never 0, and nothing is promoted.
+//! M-009: a job that cannot start, in every phase: never 0, and nothing is promoted. That of the escalation is
+//! in `escalation.rs`.
 
 use crate::stage::{Stage, adds, by_role, looks_for};
 
@@ -67,13 +68,8 @@ fn ends(fails: &str, code: i32) {
             !before.any(|(_, other)| other == who)
         });
     if let Some(who) = first {
-        // Its first job already: a program that the system cannot run, which nobody can see before.
-        let path = stage.bench().repo.beside("agents").join(who);
-        let broken = path.with_extension("new");
-        std::fs::write(&broken, "#!/nonexistent/interpreter\n").unwrap();
-        std::fs::set_permissions(&broken, std::os::unix::fs::PermissionsExt::from_mode(0o755))
-            .unwrap();
-        std::fs::rename(broken, path).unwrap();
+        // Its first job already.
+        stage.cannot_start(who);
     }
     let ran = stage.run(&[
         "--plan",

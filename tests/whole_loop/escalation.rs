@@ -34,6 +34,12 @@ fn asked(stage: &Stage) -> Vec<String> {
 }
 
 fn run(stage: &Stage) -> Ran {
+    let ran = ran(stage);
+    ran.ends(0);
+    ran
+}
+
+fn ran(stage: &Stage) -> Ran {
     let file = stage.bench().repo.beside("plan.md");
     let line = [
         "--plan-file",
@@ -45,9 +51,7 @@ fn run(stage: &Stage) -> Ran {
         "--reviewer",
         "bob",
     ];
-    let ran = stage.run(&line);
-    ran.ends(0);
-    ran
+    stage.run(&line)
 }
 
 #[test]
@@ -97,6 +101,20 @@ fn an_empty_refinement_leaves_the_plan_as_it_was() {
     warned_in_show_and_events(&stage, 3);
     assert!(stage.prompt("correct", "ann").contains("# The plan"));
     assert!(!stage.prompt("correct", "ann").contains("# The new plan"));
+}
+
+/// M-009: a planner that cannot start once the plan is to be opened again ends the run, also where the next
+/// correction would pass.
+#[test]
+fn a_refinement_that_cannot_start_ends_the_run() {
+    let stage = stage("printf '# The new plan\\n' | deliver");
+    stage.cannot_start("pam");
+    ran(&stage).ends(6).with("RL0");
+    assert_eq!(
+        stage.asked(),
+        ["implement ann", "review bob", "correct ann", "review bob",]
+    );
+    stage.promoted_nothing();
 }
 
 /// C13: an agreed plan is opened again by what two rounds in a row found, and by nothing else: not after

@@ -17,6 +17,26 @@ fn own_work_that_passes_is_promoted_as_what_it_is() {
     stage.gate_ends(0);
 }
 
+/// A task and a creator are a whole command line: from HEAD, and reviewed by whoever wrote it.
+#[test]
+fn a_task_file_and_a_creator_are_enough() {
+    let creator = by_role(&[
+        ("implement", &implements("// sum")),
+        ("review", &looks_for("sum")),
+    ]);
+    let stage = Stage::new().agent("ann", &creator).ready();
+    let bench = stage.bench();
+    bench.repo.git(&["switch", "-q", "main"]);
+    let task = bench.repo.beside("task.md");
+    std::fs::write(&task, "Add a sum, please.\n").unwrap();
+    let ran = bench.run(&["--task-file", task.to_str().unwrap(), "--creator", "ann"]);
+    ran.ends(0).says("HEAD at the start");
+    assert_eq!(stage.asked(), ["implement ann", "review ann"]);
+    let prompt = stage.prompt("implement", "ann");
+    assert!(prompt.contains("Add a sum, please."), "{prompt}");
+    assert_eq!(bench.sidecar("self-review")["by"], "self-review");
+}
+
 /// NOT PASS is reviewed again, without a correction.
 #[test]
 fn own_work_that_does_not_pass_is_reviewed_again_and_not_corrected() {

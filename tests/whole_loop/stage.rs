@@ -61,10 +61,41 @@ impl Stage {
     pub(crate) fn bench(&self) -> &Bench {
         self.bench.as_ref().unwrap()
     }
+    /// Leaves a program in the place of an agent's that the system cannot run, which nobody can see before.
+    pub(crate) fn cannot_start(&self, name: &str) {
+        let path = self.bench().repo.beside("agents").join(name);
+        let broken = path.with_extension("new");
+        std::fs::write(&broken, "#!/nonexistent/interpreter\n").unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&broken, mode).unwrap();
+        std::fs::rename(broken, path).unwrap();
+    }
     /// The loop against `main` with a task.
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
         let line = [&["--base", "main", "add a sum"][..], args].concat();
-        self.bench().run(&line)
+        let ran = self.bench().run(&line);
+        self.every_prompt_says_how_to_delegate();
+        ran
+    }
+    /// M-054: whatever is asked of whomever, the prompt ends with the sentence that says how a part of it is
+    /// passed on.
+    fn every_prompt_says_how_to_delegate(&self) {
+        let begin = format!("{}.", self.log.file_name().unwrap().display());
+        for entry in std::fs::read_dir(self.log.parent().unwrap()).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let Some(whose) = name.strip_prefix(&begin) else {
+                continue;
+            };
+            let (role, agent) = whose.split_once('.').unwrap();
+            let prompt = self.prompt(role, agent);
+            let last = prompt.trim_end().lines().last().unwrap_or_default();
+            assert!(
+                last.starts_with(
+                    "To pass a part of this job on to another agent, run `run-loop job submit "
+                ),
+                "{whose}: {last}"
+            );
+        }
     }
     /// Who was asked for what, in order: `implement ann`.
     pub(crate) fn asked(&self) -> Vec<String> {

@@ -38,6 +38,22 @@ fn plain(stage: &Stage, prompt: &str) -> String {
     text
 }
 
+/// Issue 5, item 7: prompts as agents get them, whole. The snapshots are read like any text that people read.
+#[test]
+fn a_prompt_reads_well_as_a_whole() {
+    let stage = Stage::new()
+        .agent("ann", &by_role(&[("implement", &implements("// sum"))]))
+        .agent("bob", &by_role(&[("review", &looks_for("sum"))]))
+        .ready();
+    stage.run(&LINE).ends(0);
+    for (role, name) in [("implement", "ann"), ("review", "bob")] {
+        let prompt = plain(&stage, &stage.prompt(role, name));
+        insta::with_settings!({prepend_module_to_snapshot => false, snapshot_path => "snapshots"}, {
+            insta::assert_snapshot!(format!("whole-{role}"), prompt);
+        });
+    }
+}
+
 /// M-006, T-042: a run that uses none of an option has the same prompts to the byte; an own template
 /// changes its own prompt and no other.
 #[test]
