@@ -17,7 +17,7 @@ const AHEAD: Duration = Duration::from_mins(5);
 
 /// Waits until the time is nearly over and writes the note; never comes back.
 pub(crate) async fn tell(folder: &JobFolder, left: Duration) -> Infallible {
-    let ahead = AHEAD.min(left / 2);
+    let ahead = ahead_of(left);
     tokio::time::sleep(left.saturating_sub(ahead)).await;
     let note = format!(
         "{} s are left: wrap up, and hand over what you have.\n",
@@ -27,4 +27,23 @@ pub(crate) async fn tell(folder: &JobFolder, left: Duration) -> Infallible {
         tracing::debug!(%error, "the note that a job's time is nearly over");
     }
     std::future::pending().await
+}
+
+/// How long before the end of this time the note comes.
+fn ahead_of(left: Duration) -> Duration {
+    AHEAD.min(left / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Issue 5, item 6.
+    #[test]
+    fn the_note_comes_five_minutes_before_the_end_or_in_the_middle() {
+        for (left, ahead) in [(3_600, 300), (601, 300), (600, 300), (100, 50), (0, 0)] {
+            let told = ahead_of(Duration::from_secs(left));
+            assert_eq!(told, Duration::from_secs(ahead), "of {left} s");
+        }
+    }
 }
