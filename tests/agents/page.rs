@@ -80,6 +80,12 @@ reviewers under `--review-isolation env` where the source root holds `.git` and 
 runs. A folder that a program keeps of its own and that leads into or above the source root, its `.git`
 or our cache is refused, since to write it would be to write those (RL0021). What is
 promoted says which it was.
+
+`run-loop skills install` writes into `.claude/skills`, which Claude Code, opencode and GitHub Copilot CLI read, and
+into `.agents/skills`, which Codex CLI, Gemini CLI, Qwen Code, opencode and GitHub Copilot CLI read: so their own
+documents and programs say, and no test drives it. aider has no skills. They are for your own sessions and for
+creators; reviewers and planners of most profiles are kept from what the tree holds of that kind, and every prompt
+says all that its answer needs.
 ";
 
 #[test]
