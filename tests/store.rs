@@ -40,3 +40,5 @@ mod sample;
 mod scale;
 #[path = "store/stalls.rs"]
 mod stalls;
+#[path = "store/writers.rs"]
+mod writers;

@@ -199,3 +199,23 @@ pub(crate) fn approved(number: u8, source: &Path, content: char) -> Vec<Event> {
     ]);
     events
 }
+
+/// An effect with its outcome: what an engine makes durable again and again.
+pub(crate) fn measured(id: EffectId) -> [Event; 2] {
+    [
+        Event::EffectRequested {
+            id,
+            effect: Box::new(Effect::Pin {
+                round: RoundNumber(1),
+                work: None,
+            }),
+        },
+        Event::EffectDone {
+            stamp: stamp(1),
+            effect: id,
+            outcome: Box::new(Outcome::Pinned {
+                result: Done::Ok(pin('d')),
+            }),
+        },
+    ]
+}

@@ -237,7 +237,11 @@ pub(super) fn disposed(
             format!("{id} was disposed of by a job that nobody was asked for"),
         );
     };
-    if let Some(finding) = state.findings.iter_mut().find(|finding| finding.id == id) {
+    // They are numbered as they are raised: nobody looks through all of them for each word.
+    let place = state
+        .findings
+        .binary_search_by_key(&id, |finding| finding.id);
+    if let Some(finding) = place.ok().and_then(|place| state.findings.get_mut(place)) {
         if role == Role::Review && !disposition.holds() {
             state.settled.push(Undo {
                 finding: id,
