@@ -46,17 +46,17 @@ fn round(scenario: &Scenario, kills: u64, dice: &mut Dice, why: &str) {
 /// Takes a killed run up, to its end.
 fn to_the_end(scenario: &Scenario, why: &str) {
     let stood = stands(&scenario.bench);
-    let resume = || {
-        let resumed = scenario.bench.run(&["resume"]);
+    let resume = |more: &[&str]| {
+        let resumed = scenario.bench.run(&[&["resume"], more].concat());
         scenario.nobody_lives(&format!(
             "{why}, resumed: {:?} {}",
             resumed.code, resumed.stderr
         ));
         resumed
     };
-    let mut resumed = resume();
-    while resumed.code == Some(75) {
-        resumed = resume();
+    let mut resumed = resume(&[]);
+    while scenario.is_aside(&resumed) {
+        resumed = resume(scenario.more);
     }
     let why = &format!("{why}, resumed: {:?} {}", resumed.code, resumed.stderr);
     let (code, reason) = match stood {
@@ -70,14 +70,14 @@ fn to_the_end(scenario: &Scenario, why: &str) {
     if stood == Stands::Nowhere {
         // Nothing of it is in the way of a new one.
         let mut again = scenario.run();
-        while again.code == Some(75) {
-            again = resume();
+        while scenario.is_aside(&again) {
+            again = resume(scenario.more);
         }
         again.ends(scenario.exit);
     }
     scenario.nobody_lives(why);
     scenario.at_the_end(true, why);
-    if scenario.exit == 0 {
+    if scenario.approves {
         scenario.gate().ends(0);
     }
 }
@@ -139,6 +139,24 @@ fn a_run_that_is_arbitrated_survives_kills() {
 #[test]
 fn a_run_that_is_parked_survives_kills() {
     rounds("is parked", Scenario::is_parked, 2);
+}
+
+/// Issue 4: nor one whose finding is sustained and mended after the ruling.
+#[test]
+fn a_run_that_complies_survives_kills() {
+    rounds("complied", Scenario::is_complied, 1);
+}
+
+/// Issue 4.8: nor one that is put aside where its money is spent, and taken up with more.
+#[test]
+fn a_run_whose_money_is_spent_survives_kills() {
+    rounds("its money is spent", Scenario::is_spent, 1);
+}
+
+/// Issue 4.4: nor a job that is all that its run does; it approves nothing.
+#[test]
+fn a_job_of_its_own_survives_kills() {
+    rounds("a job of its own", Scenario::is_one_job, 1);
 }
 
 /// Issue 4: after a kill `cleanup` leaves no process and nothing that can be made again, and the run

@@ -1,5 +1,8 @@
 //! What is run until it is killed, and what must be true whatever happened.
 
+#[path = "scenario/others.rs"]
+mod others;
+
 use std::time::{Duration, Instant};
 
 use crate::ledger::{Calls, Ledger};
@@ -45,6 +48,11 @@ pub struct Scenario {
     /// What an undisturbed run asks.
     calls: Calls,
     pub exit: i32,
+    /// Whether it ends with an approval.
+    pub approves: bool,
+    /// What an undisturbed run that is put aside ends with, and what it is taken up with then.
+    aside: i32,
+    pub more: &'static [&'static str],
     /// About how many events an undisturbed run has.
     pub events: u64,
     line: &'static [&'static str],
@@ -59,9 +67,16 @@ impl Scenario {
             ledger,
             calls,
             exit,
+            approves: exit == 0,
+            aside: 75,
+            more: &[],
             events: 34,
             line: REVIEW,
         }
+    }
+    /// Whether a command that ended so put the run aside.
+    pub fn is_aside(&self, ran: &Ran) -> bool {
+        ran.code == Some(self.aside) && self.aside != self.exit
     }
     fn writes(&self) -> bool {
         self.line != REVIEW
@@ -323,7 +338,7 @@ impl Scenario {
                 return;
             }
             Stands::Open => ("interrupted", None),
-            Stands::Aside => ("interrupted", Some(75)),
+            Stands::Aside => ("interrupted", Some(i64::from(self.aside))),
             Stands::Ended => ("ended", Some(i64::from(self.exit))),
         };
         let told = (
@@ -336,7 +351,7 @@ impl Scenario {
     /// The gate believes in nothing that no journal tells.
     fn no_unearned_pass(&self, why: &str) {
         let gate = self.bench.gate();
-        let is_earned = self.exit == 0 && truth::is_promoted(&self.bench);
+        let is_earned = self.approves && truth::is_promoted(&self.bench);
         assert!(
             gate.code != Some(0) || is_earned,
             "{why}: the gate passed what was not approved\n{}{}",
@@ -357,7 +372,7 @@ impl Scenario {
         let untouched = untouchable(&self.bench, self.writes());
         assert_eq!(untouched, self.before, "{why}");
         self.ledger.is_right(self.calls, is_whole, why);
-        if self.exit != 0 {
+        if !self.approves {
             assert_eq!(self.bench.promoted(), Vec::<String>::new(), "{why}");
             self.no_unearned_pass(why);
         }
