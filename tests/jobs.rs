@@ -19,6 +19,8 @@ mod rows;
 mod sessions;
 #[path = "jobs/single.rs"]
 mod single;
+#[path = "jobs/stalled.rs"]
+mod stalled;
 #[path = "jobs/taken_over.rs"]
 mod taken_over;
 #[path = "jobs/words.rs"]

@@ -12,6 +12,7 @@ pub mod agents;
 pub mod bench;
 pub mod crash;
 pub mod forge;
+pub mod preload;
 pub mod reading;
 pub mod reference;
 pub mod repo;

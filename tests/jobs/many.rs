@@ -166,6 +166,21 @@ fn guards_hold_nothing(told: &Path) {
     }
 }
 
+/// A helper that floods, and tells what its guard held then; and where each says that it runs, by the number
+/// that is its prompt. None of them floods before it is let go.
+fn floods_with_the_others(folder: &Path, guards: &Path) -> (ScriptedAgent, Vec<Point>) {
+    let numbers = 1..=JOBS;
+    let began = numbers.map(|number| Point::new(folder, &format!("began.{number}")));
+    let helper = ScriptedAgent::with_script(format!(
+        "read -r number; cat > /dev/null; echo x > '{folder}/began.'$number; \
+         read -r _ < '{folder}/began.'$number; head -c {FLOOD} /dev/zero | tr '\\0' y >&2; \
+         grep VmHWM: /proc/$PPID/status >> '{guards}'; echo report",
+        folder = folder.display(),
+        guards = guards.display(),
+    ));
+    (helper, began.collect())
+}
+
 /// M-010: nobody is refused since an agent is busy: each job is a process of its own.
 /// Issue 4: what 50 concurrent jobs print costs no memory, neither the engine's nor their guards', and
 /// nothing of it is lost silently; each costs at most four durable commits, counted in the journal's own
@@ -176,15 +191,11 @@ fn fifty_flooding_jobs_are_held_in_flat_memory() {
     let folder = bench.repo.beside("tmp");
     let (begin, done) = (Point::new(&folder, "begin"), Point::new(&folder, "done"));
     let guards = folder.join("guards");
-    let helper = ScriptedAgent::with_script(format!(
-        "cat > /dev/null; head -c {FLOOD} /dev/zero | tr '\\0' y >&2; \
-         grep VmHWM: /proc/$PPID/status >> '{}'; echo report",
-        guards.display()
-    ));
+    let (helper, began) = floods_with_the_others(&folder, &guards);
     let reader = ScriptedAgent::with_script(format!(
-        "read_prompt\nRL={}\ngrep VmHWM: /proc/$PPID/status > '{guards}'\nread -r go < '{begin}'\necho x > \"$TMPDIR/prompt\"\n\
-         for i in $(seq {JOBS}); do \"$RL\" job submit --agent helper --prompt-file \
-         \"$TMPDIR/prompt\" > \"$TMPDIR/id.$i\" & done\nwait\n\
+        "read_prompt\nRL={}\ngrep VmHWM: /proc/$PPID/status > '{guards}'\nread -r go < '{begin}'\n\
+         for i in $(seq {JOBS}); do echo \"$i\" > \"$TMPDIR/prompt.$i\"; \"$RL\" job submit --agent helper \
+         --prompt-file \"$TMPDIR/prompt.$i\" > \"$TMPDIR/id.$i\" & done\nwait\n\
          for id in \"$TMPDIR\"/id.*; do \"$RL\" job wait \"$(cat \"$id\")\" >/dev/null || {{ echo failed > '{done}'; exit 7; }}; done\n\
          echo done > '{done}'; read -r go < '{begin}'\nverdict PASS '[]'",
         env!("CARGO_BIN_EXE_run-loop"),
@@ -201,6 +212,10 @@ fn fifty_flooding_jobs_are_held_in_flat_memory() {
     let idle = kib(child.id(), "VmRSS:");
     let log = reading(bench.repo.root());
     let before = commits(bench.repo.root());
+    for job in &began {
+        job.reached();
+    }
+    began.iter().for_each(Point::release);
     let said = done.reached();
     if said.trim() != "done" {
         child.kill().unwrap();
