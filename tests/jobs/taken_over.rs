@@ -1,9 +1,12 @@
 //! Delegated jobs whose engine is killed, and another one takes them over.
 
+use run_loop::domain::digest::Digest;
+
 use crate::single::row;
 use crate::support::agents::{Point, ScriptedAgent};
 use crate::support::bench::Bench;
 use crate::support::crash::{Engine, calls, counted, processes, there_is, until};
+use crate::support::skipped;
 
 /// Whether the guard has written how the job ended.
 fn is_written(bench: &Bench) -> bool {
@@ -111,14 +114,18 @@ fn gone(bench: &Bench) -> Vec<bool> {
         .collect()
 }
 
-/// A bench whose helper tells who guards it and never ends; with its engine under way, and the guard.
+/// A bench whose helper tells who guards it and never ends, the first time that it is asked; with its engine
+/// under way, and the guard.
 fn guarded() -> (Bench, Engine, String) {
     let bench = Bench::new();
     let guard = Point::new(&bench.repo.beside("agents"), "guard");
-    let helper = ScriptedAgent::with_script(format!(
+    let first = format!(
         "trap '' TERM; cat > /dev/null; echo $PPID > {}; forever",
         guard.path().display()
-    ));
+    );
+    let turns = [first, "cat > /dev/null; echo second".to_owned()];
+    let turns = turns.map(ScriptedAgent::with_script);
+    let helper = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
     let helper = counted(&bench, "helper", &helper);
     let bench = bench.spare("helper", &helper, "").ready();
     let engine = submits(&bench);
@@ -151,6 +158,52 @@ fn a_job_that_is_not_proven_gone_is_not_asked_again() {
         assert_eq!(gone(&bench), [false], "{command}");
         assert_eq!(calls(&bench, "helper"), 1, "{command}");
     }
+}
+
+/// Puts the id of an earlier boot in the place of this one's. The lines of processes have a sum over the first
+/// one.
+fn of_an_earlier_boot(record: &std::path::Path) {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let text = std::fs::read_to_string(record).unwrap();
+    let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    let head = first.replace(boot.trim(), "00000000-0000-4000-8000-000000000000");
+    assert_ne!(head, first, "{}", record.display());
+    let lines = rest.lines().map(|line| {
+        let (process, _) = line.rsplit_once(' ').unwrap();
+        let sum = Digest::of(format!("{head}\n{process}").as_bytes());
+        format!("{process} {}\n", &sum.as_str()[..16])
+    });
+    let lines: String = lines.collect();
+    std::fs::write(record, format!("{head}\n{lines}")).unwrap();
+}
+
+/// Issue 4.2: the machine lost its power. Engine, guard and job are gone with it, and no number of theirs says
+/// anything about who has it now: what is known to be gone is asked again.
+#[test]
+fn a_job_that_lost_its_power_is_asked_again() {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    if ["", "(none)", "localhost"].contains(&host.trim()) {
+        return skipped("the name of this machine tells it from no other");
+    }
+    let (bench, engine, guard) = guarded();
+    engine.signal("STOP");
+    signal("-KILL", &guard);
+    engine.kill();
+    let agent = processes(&bench, "helper").remove(0);
+    signal("-KILL", &agent);
+    let cache = bench.repo.beside("home").join(".cache/run-loop");
+    let left = bench.left_in_cache(&["jobs"]);
+    let lineage = left.iter().find(|path| path.ends_with("/lineage")).unwrap();
+    of_an_earlier_boot(&cache.join(lineage));
+    let mut runs = std::fs::read_dir(bench.repo.root().join(".git/run-loop/runs")).unwrap();
+    let run = runs.next().unwrap().unwrap().path();
+    of_an_earlier_boot(&run.join("engine.json"));
+    bench.run(&["status"]).ends(0).says("interrupted");
+    let ran = bench.run(&["resume"]);
+    ran.ends(0).says("completed (attempt 2,");
+    assert_eq!(gone(&bench), [true, true]);
+    assert_eq!(calls(&bench, "helper"), 2);
+    assert_eq!(bench.left_in_cache(&["jobs"]), [""; 0]);
 }
 
 /// A second signal kills at once; that all of it is gone is said where its guard saw it, and not where

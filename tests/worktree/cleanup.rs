@@ -8,6 +8,7 @@ use crate::dead::{Dead, make};
 use crate::fixture::{photo, same};
 use crate::stores::open;
 use crate::support::repo::Repo;
+use crate::support::skipped;
 
 /// Nothing was ever run: nothing to do, nothing made.
 #[test]
@@ -329,6 +330,28 @@ fn a_cache_that_others_can_write_to_is_refused() {
         .with("RL0121")
         .says("other users can write");
     assert!(dead.folder("jobs").join(dead.job()).is_dir());
+}
+
+/// What belongs to somebody else is not ours to remove, whatever it is called. Only root can give a folder
+/// away.
+#[test]
+fn a_cache_of_another_user_is_refused() {
+    use std::os::unix::fs::MetadataExt as _;
+    if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return skipped("only root can give a folder to another user");
+    }
+    for kind in ["jobs", "evidence", ""] {
+        let dead = Dead::ended();
+        dead.leftovers();
+        let theirs = dead.cache().join(kind);
+        std::os::unix::fs::chown(&theirs, Some(65_534), None).unwrap();
+        dead.bench
+            .run(&["cleanup"])
+            .ends(3)
+            .with("RL0121")
+            .says("it belongs to another user");
+        assert!(dead.folder("jobs").join(dead.job()).is_dir(), "{kind}");
+    }
 }
 
 /// A run that died before its first event vouches for nothing; its folder goes.
