@@ -100,7 +100,7 @@ impl History<'_> {
                 );
                 unknown(message).next(["run-loop", "status", &run])
             }
-            (_, None) => unknown("no run of this repository can be read"),
+            (_, None) => unknown("no run of this source is here"),
             (None, Some(_)) => unknown("no run can be read"),
         })
     }

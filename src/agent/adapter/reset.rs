@@ -46,6 +46,9 @@ pub fn of(ended: &Ended, told: Option<Reset>, now: Timestamp) -> Option<Reset> {
 /// What a message of `now` says of when the limit is lifted.
 #[must_use]
 pub fn said(message: &str, now: Timestamp) -> Option<Reset> {
+    if let Some(at) = dated(message) {
+        return Some(Reset::At { at });
+    }
     let header = header(message);
     let message = message.to_lowercase();
     let after = |words: &&str| message.split_once(*words).map(|(_, rest)| rest);
@@ -63,6 +66,18 @@ pub fn said(message: &str, now: Timestamp) -> Option<Reset> {
         .or_else(|| spans.find_map(span))
         .or_else(|| span(named("retry-after:")?));
     within.map(|seconds| Reset::In { seconds })
+}
+
+/// `Retry-After: Wed, 21 Oct 2026 07:28:00 GMT`, the other form that the header has.
+fn dated(message: &str) -> Option<Timestamp> {
+    const NAME: &str = "retry-after";
+    // Every character stays as long as it is.
+    let plain = message.to_ascii_lowercase().replace('_', "-");
+    let rest = &message[plain.find(NAME)? + NAME.len()..];
+    let value = rest.trim_start_matches(['"', '\'', '\\', ':', ' ']);
+    let (date, _) = value.split_once(" GMT")?;
+    let at = jiff::fmt::rfc2822::parse(&format!("{date} GMT")).ok()?;
+    Some(Timestamp::from_millis(at.timestamp().as_millisecond()))
 }
 
 /// A message with its names and values as headers have them, also where they are those of JSON.
@@ -188,6 +203,15 @@ mod tests {
             ("retry_after_ms: 7200000", Some(within(7_200))),
             ("{\"retry_after\": 7200}", Some(within(7_200))),
             ("retry-after-ms: 99999999999999", None),
+            (
+                "429; Retry-After: Sat, 29 Nov 2025 22:00:00 GMT; busy",
+                hours(2),
+            ),
+            (
+                "{\"retry_after\": \"Sat, 29 Nov 2025 21:00:00 GMT\"}",
+                hours(1),
+            ),
+            ("Retry-After: Sat, 31 Nov 2025 22:00:00 GMT", None),
             ("try again in 1h30m", Some(within(5_400))),
             ("try again in 500ms", Some(within(1))),
             ("rate limited, try again in 20 requests", Some(within(20))),
