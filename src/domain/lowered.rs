@@ -101,6 +101,19 @@ pub fn says_mended(finding: FindingId, said: &Review) -> bool {
     words.peek().is_some() && words.all(|prior| !prior.disposition.holds())
 }
 
+/// What a review says became of a finding of before, where it says so in so many words: that it was wrong, or
+/// that it is mended.
+#[must_use]
+pub fn said_settled(finding: FindingId, said: &Review) -> Option<Disposition> {
+    let mut words = said.prior.iter().filter(|it| it.finding == finding);
+    let wrong = words.all(|it| it.disposition == Disposition::Withdrawn);
+    says_mended(finding, said).then_some(if wrong {
+        Disposition::Withdrawn
+    } else {
+        Disposition::Fixed
+    })
+}
+
 impl Known<'_> {
     /// Why a claim of a valid report does not block, if it does not.
     #[must_use]

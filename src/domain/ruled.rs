@@ -7,10 +7,10 @@
 //! passes: there the engine has what it settled, and the permit the reports.
 
 use crate::domain::agent::Contract;
-use crate::domain::finding::Finding;
+use crate::domain::finding::{Disposition, Finding};
 use crate::domain::id::{JobId, RoundNumber};
-use crate::domain::job::{Job, Reading};
-use crate::domain::lowered::Lowered;
+use crate::domain::job::{Job, JobOutcome, Reading};
+use crate::domain::lowered::{Lowered, is_completed, said_settled};
 use crate::domain::oid::Oid;
 use crate::domain::severity::Severity;
 use crate::domain::slot::SlotName;
@@ -94,6 +94,25 @@ pub trait Ledger {
         let anew = |it: &Finding| self.ruling(it).is_some_and(|by| by.job > job.id);
         let mut answered = self.answered(job, reading, content).into_iter();
         answered.any(|it| it.slot != job.slot || !anew(it))
+    }
+    /// What a whole report that ends with NOT PASS says became of a finding that its slot raised on other
+    /// content: a PASS says so as a whole. It lifts no bar, there or here: it is no ruling.
+    fn settled_besides(
+        &self,
+        job: &Job,
+        outcome: &JobOutcome,
+        content: Option<&Oid>,
+        finding: &Finding,
+    ) -> Option<Disposition> {
+        let Reading::Review(said) = &outcome.reading else {
+            return None;
+        };
+        let (content, raised) = (content?, self.raising(finding)?.content?);
+        let counts = is_completed(outcome)
+            && said.verdict == Verdict::NotPass
+            && finding.slot == job.slot
+            && raised != content;
+        counts.then(|| said_settled(finding.id, said)).flatten()
     }
     /// The blocking findings that a report calls open, where its word on them counts.
     fn said_open(&self, job: &Job, reading: &Reading) -> impl Iterator<Item = &Finding> {

@@ -52,8 +52,8 @@ pub struct Summary {
     pub findings: Vec<Finding>,
     /// What reviews of the round under way settled, in which job, and how it stood before: void with the round.
     settled: Vec<(FindingId, JobId, Disposition)>,
-    /// The rulings that took a finding's force, in their order, each with its job.
-    rulings: Vec<(FindingId, JobId)>,
+    /// The words on findings, in their order: each with its job, and whether that was a review.
+    words: Vec<(FindingId, JobId, bool)>,
     /// The content that each job was asked on.
     contents: BTreeMap<JobId, Oid>,
     /// The content that the step of work under way is asked on.
@@ -250,9 +250,7 @@ impl Summary {
             self.settled.push((finding, job, known.disposition));
         }
         known.disposition = disposition;
-        if disposition.is_ruling() {
-            self.rulings.push((finding, job));
-        }
+        self.words.push((finding, job, of_review));
     }
 
     /// As the engine does: what passed in a void round is void, and so is what it settled.
@@ -262,7 +260,7 @@ impl Summary {
             return;
         }
         for (finding, job, before) in settled.into_iter().rev() {
-            self.rulings.retain(|ruling| *ruling != (finding, job));
+            self.words.retain(|word| *word != (finding, job, true));
             let mut findings = self.findings.iter_mut();
             let known = findings.find(|it| it.id == finding && !it.disposition.holds());
             if let Some(known) = known {

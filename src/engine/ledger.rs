@@ -5,7 +5,7 @@ use crate::domain::event::Settlement;
 use crate::domain::finding::{Disposition, Finding};
 use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::identity::Pin;
-use crate::domain::job::{Job, Reading, Role};
+use crate::domain::job::{Job, JobOutcome, Reading, Role};
 use crate::domain::oid::Oid;
 use crate::domain::ruled::{self, Asked, Ledger};
 use crate::domain::slot::SlotName;
@@ -170,6 +170,19 @@ impl State {
         });
         refused.map(|(job, _)| job.round).max() > passed.max()
     }
+    /// What a report that ends with NOT PASS says became of a finding of before, where nobody found it since
+    /// and its reviewer did not say so yet.
+    pub(super) fn newly_settled(
+        &self,
+        job: &Job,
+        outcome: &JobOutcome,
+        finding: &Finding,
+    ) -> Option<Disposition> {
+        let waits = Self::ruled(finding).is_none() && !self.is_confirmed(finding);
+        let content = self.contents.get(&job.id);
+        let said = self.settled_besides(job, outcome, content, finding)?;
+        (waits && self.last_found(finding) < job.round).then_some(said)
+    }
     /// The newest round in which a reviewer said that a finding is there, in whatever report.
     pub(super) fn last_found(&self, finding: &Finding) -> RoundNumber {
         ruled::last_found(finding, self.reviews())
@@ -210,12 +223,15 @@ impl Ledger for State {
     fn ledger(&self) -> &[Finding] {
         &self.findings
     }
-    /// By the last word on it, which this engine took into the ledger.
+    /// By the last word on it, which this engine took into the ledger. What a review says of other content than
+    /// the finding was raised on is no ruling.
     fn ruling(&self, finding: &Finding) -> Option<Asked<'_>> {
         let ruled = Self::ruled(finding)?;
         let words = self.notes.get(&finding.id)?;
         let word = words.last().filter(|word| word.disposition == ruled)?;
-        self.asked(word.job)
+        let on_the_same = self.contents.get(&word.job) == self.contents.get(&finding.job);
+        let rules = word.role != Role::Review || on_the_same;
+        rules.then(|| self.asked(word.job)).flatten()
     }
     fn raising(&self, finding: &Finding) -> Option<Asked<'_>> {
         self.asked(finding.job)

@@ -47,6 +47,8 @@ pub struct ApprovedRound {
     pub rounds: Vec<(RoundNumber, Pin)>,
     /// The reviews by which slots passed in earlier rounds, but for void ones.
     pub passed: BTreeSet<JobId>,
+    /// The earlier rounds in which no word counts that something is mended.
+    pub void: BTreeSet<RoundNumber>,
     /// What was said of each finding, in order.
     pub words: BTreeMap<FindingId, Vec<Word>>,
     /// Jobs in which the creator answered findings, in their order.

@@ -95,6 +95,7 @@ pub fn approved(
         reviews: ended(state, of_roles(state, &[Role::Review])).ok_or_else(lacking)?,
         rounds: earlier.chain([(round, pin.clone())]).collect(),
         passed: passed(state),
+        void: void(state),
         words: state.notes.clone(),
         answers: ended(state, of_roles(state, &ANSWERING)).ok_or_else(lacking)?,
         plans: plans.chain(state.plan.map(|plan| (round, plan))).collect(),
@@ -118,6 +119,12 @@ fn passed(state: &State) -> BTreeSet<JobId> {
         Settlement::NotPassed { .. } | Settlement::NoVerdict { .. } => None,
     });
     passed.collect()
+}
+
+/// The rounds whose approvals do not count, and neither does what was called mended there.
+fn void(state: &State) -> BTreeSet<RoundNumber> {
+    let rounds = state.rounds.iter().filter(|closed| closed.is_void());
+    rounds.map(|closed| closed.number).collect()
 }
 
 /// The run's jobs of these roles, in the order of their dispatch.

@@ -2,6 +2,8 @@
 
 #[path = "exact/answered.rs"]
 mod answered;
+#[path = "exact/besides.rs"]
+mod besides;
 #[path = "exact/last_word.rs"]
 mod last_word;
 #[path = "exact/late.rs"]

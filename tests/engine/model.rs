@@ -114,17 +114,15 @@ impl Model<'_> {
         let carried: Vec<Option<Slot>> = (0..world.slots.len())
             .map(|slot| self.carried(slot, reviewed))
             .collect();
-        let asked = |slot: &usize| carried[*slot].is_none();
-        if (0..world.slots.len())
-            .filter(asked)
-            .any(|slot| world.slots[slot].tree_fails_in == Some(round))
-        {
+        let mut asked = (0..world.slots.len()).filter(|slot| carried[*slot].is_none());
+        if asked.any(|slot| world.slots[slot].tree_fails_in == Some(round)) {
             return Err(3);
         }
         let mut slots = Vec::new();
         for (slot, carried) in carried.into_iter().enumerate() {
+            let is_carried = carried.is_some();
             let how = carried.unwrap_or_else(|| self.ask(slot, round, reviewed));
-            if how == Slot::Passes {
+            if how == Slot::Passes && !(is_carried && self.passed_last(slot)) {
                 self.answered(slot, round, reviewed);
             }
             slots.push(how);
@@ -192,6 +190,12 @@ impl Model<'_> {
             }
         }
         self.shown = Some(reviewed);
+    }
+
+    /// Whether a slot passed in the last round, and said then what it had to say.
+    fn passed_last(&self, slot: usize) -> bool {
+        let last = self.rounds.last().and_then(Option::as_ref);
+        last.is_some_and(|last| last.slots[slot] == Slot::Passes)
     }
 
     /// Who passes the content as it is has answered what it raised on other content.

@@ -229,6 +229,7 @@ impl World {
             reviews: Vec::new(),
             rounds: Vec::new(),
             passed: BTreeSet::new(),
+            void: BTreeSet::new(),
             words: BTreeMap::new(),
             answers: Vec::new(),
             plans: BTreeMap::new(),

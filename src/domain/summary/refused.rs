@@ -43,9 +43,12 @@ impl Ledger for Summary {
         &self.findings
     }
     fn ruling(&self, finding: &Finding) -> Option<Asked<'_>> {
-        let mut rulings = self.rulings.iter().rev();
-        let (_, job) = rulings.find(|(ruled, _)| *ruled == finding.id)?;
-        finding.disposition.is_ruling().then(|| self.by(*job))
+        let mut words = self.words.iter().rev();
+        let (_, job, of_review) = words.find(|(spoken_of, ..)| *spoken_of == finding.id)?;
+        // As the engine does: what a review says of other content than the finding was raised on is none.
+        let on_the_same = self.contents.get(job) == self.contents.get(&finding.job);
+        let rules = finding.disposition.is_ruling() && (!of_review || on_the_same);
+        rules.then(|| self.by(*job))
     }
     fn raising(&self, finding: &Finding) -> Option<Asked<'_>> {
         Some(self.by(finding.job))

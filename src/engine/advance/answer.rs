@@ -11,7 +11,7 @@ use crate::engine::state::{Review, State};
 
 /// What a report says of an earlier finding, and is not in the ledger yet: one that was called fixed or
 /// left for later still holds, as does one whose ruling was about another content; or, in a review of
-/// one's own work, it was wrong.
+/// one's own work, it was wrong; or beside a NOT PASS it is mended, or was wrong.
 pub(super) fn said_of_earlier(
     state: &State,
     review: &Review,
@@ -56,7 +56,7 @@ pub(super) fn said_of_earlier(
         } else if takes_back {
             Disposition::Withdrawn
         } else {
-            return None;
+            state.newly_settled(asked, outcome, finding)?
         };
         Some(Event::FindingDisposed {
             finding: finding.id,

@@ -78,6 +78,7 @@ fn resolved(
         || state.is_barred(&review.pin, Some(&slot.name)).is_some()
         || state.spoke_besides(*job)
         || leaves_standing(state, review, slot, outcome)
+        || is_outdone(state, review, slot, *job)
     {
         return None;
     }
@@ -94,8 +95,9 @@ fn pass(
     by: PassedBy,
     job: JobId,
 ) -> Event {
+    let asked_in = state.jobs.get(&job).map_or(round, |it| it.job.round);
     let mut outdated = state.outdated(&review.pin, &slot.name);
-    match outdated.find(|finding| state.last_found(finding) < round) {
+    match outdated.find(|finding| state.last_found(finding) < asked_in) {
         Some(finding) => Event::FindingDisposed {
             finding: finding.id,
             disposition: Disposition::Fixed,
@@ -321,6 +323,16 @@ fn leaves_standing(state: &State, review: &Review, slot: &Slot, outcome: &JobOut
     };
     let mut standing = state.outdated(&review.pin, &slot.name);
     said.verdict == Verdict::NotPass && standing.any(|finding| !says_mended(finding.id, said))
+}
+
+/// Whether somebody found something of the slot's again in the round of a report, or since: that report's word
+/// that it is mended is not the last one.
+fn is_outdone(state: &State, review: &Review, slot: &Slot, job: JobId) -> bool {
+    let Some(record) = state.jobs.get(&job) else {
+        return true;
+    };
+    let mut standing = state.outdated(&review.pin, &slot.name);
+    standing.any(|finding| state.last_found(finding) >= record.job.round)
 }
 
 /// An attempt gave no verdict: one re-ask for an invalid report, one fresh attempt for a failure

@@ -223,6 +223,11 @@ fn ruled<'a>(round: &'a ApprovedRound, finding: &Finding) -> Option<(&'a EndedJo
         .flat_map(|(ended, rulings)| rulings.iter().map(move |ruling| (ended, ruling)))
         .rfind(|(_, ruling)| ruling.finding == finding.id)?;
     let job = &ended.job;
+    // What a review said of it since is no ruling.
+    let mut words = round.words.get(&finding.id).into_iter().flatten();
+    if words.next_back().is_some_and(|word| word.job != job.id) {
+        return None;
+    }
     let may = match (finding.disposition, ruling.ruling) {
         (Disposition::Withdrawn, RulingKind::Withdrawn) => {
             let raised = raised_by(round, finding);

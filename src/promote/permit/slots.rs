@@ -122,8 +122,8 @@ fn blocking_of<'a>(round: &'a ApprovedRound, slot: &Slot) -> impl Iterator<Item 
     })
 }
 
-/// Whether a review that passed its slot, in a round that is not void, says that a finding is mended, and
-/// none found it since.
+/// Whether a review that passed its slot, or a whole one that did not, in so many words, says that a finding is
+/// mended, in an earlier round that is not void, and none found it in that round or since.
 fn is_confirmed(round: &ApprovedRound, slot: &Slot, finding: &Finding) -> bool {
     is_confirmed_before(round, slot, finding, round.round)
 }
@@ -144,8 +144,14 @@ fn is_confirmed_before(
         }
         Reading::Invalid { .. } | Reading::Reply { .. } | Reading::Silent => false,
     };
+    let besides = |ended: &EndedJob| {
+        let (job, content) = (&ended.job, ended.content.as_ref());
+        let said = round.settled_besides(job, &ended.outcome, content, finding);
+        said.is_some() && !round.void.contains(&job.round)
+    };
     reviews().any(|ended| {
-        ended.job.round > last_found && says_it(ended) && passed_then(round, slot, ended)
+        let passed = says_it(ended) && passed_then(round, slot, ended);
+        ended.job.round > last_found && (passed || besides(ended))
     })
 }
 

@@ -19,7 +19,8 @@ impl Model<'_> {
                 let free = self.bar(content, Some(slot)).is_none();
                 let passes = free && self.claims[claim].covered && self.resolved(claim);
                 let said = self.claims[claim].mends_all || !self.leaves(slot, content);
-                if passes && said && self.is_of_own(claim) {
+                let last = !self.is_outdone(claim, content);
+                if passes && said && last && self.is_of_own(claim) {
                     return Some(Slot::Passes);
                 }
                 // What `checks` found could only be found again.
@@ -59,12 +60,13 @@ impl Model<'_> {
                     return claimed.map_or(Slot::Nothing, Slot::Refuses);
                 }
                 Answer::NotPassNew
+                | Answer::NotPassNewWithdrawing
                 | Answer::NotPassNewAlone
                 | Answer::NotPassNewButOpen
                 | Answer::NotPassAgain => {
                     // Where what it found is lowered, nothing of it blocks.
                     let claim = claimed.filter(|claim| !self.resolved(*claim));
-                    let silent = answer != Answer::NotPassNew;
+                    let silent = says_settled(answer).is_none();
                     return self.unless_left(slot, content, claim, silent);
                 }
                 Answer::PassButTheirsOpen
@@ -137,7 +139,10 @@ impl Model<'_> {
         }
         let new = matches!(
             answer,
-            Answer::NotPassNew | Answer::NotPassNewAlone | Answer::NotPassNewButOpen
+            Answer::NotPassNew
+                | Answer::NotPassNewWithdrawing
+                | Answer::NotPassNewAlone
+                | Answer::NotPassNewButOpen
         );
         if !new {
             return None;
@@ -152,7 +157,7 @@ impl Model<'_> {
         let mut of_slot = all.filter(|(_, it)| it.slot == slot);
         let ruled = |nth| self.is_ruled_here(nth, content);
         let done =
-            answer == Answer::NotPassNew || of_slot.all(|(nth, it)| !it.blocks() || ruled(nth));
+            says_settled(answer).is_some() || of_slot.all(|(nth, it)| !it.blocks() || ruled(nth));
         let late = reports.len() >= 2 && is_same_line(reports.last()?.content, content) && done;
         late.then_some(Why::Late)
     }
@@ -164,9 +169,24 @@ impl Model<'_> {
         }
         for (nth, finding) in self.findings.iter_mut().enumerate() {
             let here = finding.slot == slot && finding.content == content;
-            if here && finding.blocks() && finding.how == How::Open {
+            if here && finding.beside.is_some() && finding.how == How::Open {
                 self.settled.push((nth, finding.how));
                 (finding.how, finding.ruled_on) = (How::Withdrawn, Some(content));
+            }
+        }
+    }
+
+    /// What a whole NOT PASS calls mended or wrong of what its slot found on other content is so, unless somebody
+    /// found it in this round.
+    fn settle_besides(&mut self, answer: Answer, slot: usize, round: u32, content: u8) {
+        let Some(how) = says_settled(answer) else {
+            return;
+        };
+        for (nth, finding) in self.findings.iter_mut().enumerate() {
+            let own = finding.slot == slot && finding.content != content;
+            if own && finding.waits_for_its_slot() && finding.found < round {
+                self.settled.push((nth, finding.how));
+                (finding.how, finding.mended) = (how, Some(round));
             }
         }
     }
@@ -209,7 +229,7 @@ impl Model<'_> {
         }
         for nth in &again {
             let finding = &mut self.findings[*nth];
-            let answered = matches!(finding.how, How::Fixed | How::Deferred);
+            let answered = matches!(finding.how, How::Fixed | How::TakenBack | How::Deferred);
             if answered || finding.is_ruled() {
                 finding.how = How::Open;
             }
@@ -250,13 +270,7 @@ impl Model<'_> {
         content: u8,
         rank: usize,
     ) -> Option<usize> {
-        let blocks = matches!(
-            answer,
-            Answer::NotPass
-                | Answer::PassWithBlocker
-                | Answer::KilledWithNotPass
-                | Answer::TimesOutWithNotPass
-        );
+        let blocks = blocks(answer);
         let placed = is_placed(answer);
         let (mut open, settled) = self.said_open(answer, slot, round, content);
         let kept = !open.is_empty() || !settled.is_empty();
@@ -270,6 +284,7 @@ impl Model<'_> {
             self.take_back(slot, content);
         }
         let lowered = self.lowered(answer, (slot, rank), round, content);
+        self.settle_besides(answer, slot, round, content);
         if placed || reads_all(answer) {
             self.reported(slot, rank, round, content);
         }
@@ -285,15 +300,16 @@ impl Model<'_> {
                 kept_alone: !open.is_empty() && !placed,
                 open,
                 settled,
-                mends_all: answer == Answer::NotPassNew,
+                mends_all: says_settled(answer).is_some(),
             });
             self.claims.len() - 1
         });
-        let again = self.repeats(slot);
+        let (again, beside) = (self.repeats(slot), claim);
         let mut raise_as = |key: String, claim, lowered| {
             let repeats = key == format!("{slot} again");
             self.findings.push(Finding {
                 claim,
+                beside,
                 slot,
                 found: round,
                 content,
@@ -310,7 +326,10 @@ impl Model<'_> {
         };
         match answer {
             Answer::NotPassAgain => raise_as(format!("{slot} again"), claim, lowered),
-            Answer::NotPassNew | Answer::NotPassNewAlone | Answer::NotPassNewButOpen => {
+            Answer::NotPassNew
+            | Answer::NotPassNewWithdrawing
+            | Answer::NotPassNewAlone
+            | Answer::NotPassNewButOpen => {
                 let key = format!("{} {}", key(slot, round, attempt), Severity::Medium);
                 raise_as(key, claim, lowered);
             }
@@ -347,11 +366,32 @@ fn reads_all(answer: Answer) -> bool {
     )
 }
 
+/// Whether an answer finds what blocks, without a place, beside what does not.
+fn blocks(answer: Answer) -> bool {
+    matches!(
+        answer,
+        Answer::NotPass
+            | Answer::PassWithBlocker
+            | Answer::KilledWithNotPass
+            | Answer::TimesOutWithNotPass
+    )
+}
+
+/// What a NOT PASS says became of everything of before, if it says so.
+fn says_settled(answer: Answer) -> Option<How> {
+    match answer {
+        Answer::NotPassNew => Some(How::Fixed),
+        Answer::NotPassNewWithdrawing => Some(How::TakenBack),
+        _ => None,
+    }
+}
+
 /// Whether an answer is a NOT PASS that cites line 1.
 fn is_placed(answer: Answer) -> bool {
     matches!(
         answer,
         Answer::NotPassNew
+            | Answer::NotPassNewWithdrawing
             | Answer::NotPassNewAlone
             | Answer::NotPassNewButOpen
             | Answer::NotPassAgain

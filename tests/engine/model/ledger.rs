@@ -46,6 +46,8 @@ pub(super) enum How {
     Refuted,
     Deferred,
     Withdrawn,
+    /// Its slot says of other content that it was wrong: that is no ruling.
+    TakenBack,
     Upheld,
     Sustained,
     Overruled,
@@ -53,13 +55,18 @@ pub(super) enum How {
 
 impl How {
     pub(super) fn is_settled(self) -> bool {
-        matches!(self, Self::Fixed | Self::Withdrawn | Self::Overruled)
+        matches!(
+            self,
+            Self::Fixed | Self::Withdrawn | Self::TakenBack | Self::Overruled
+        )
     }
 }
 
 pub(super) struct Finding {
     /// The claim it blocks by; a finding below the bar has none.
     pub(super) claim: Option<usize>,
+    /// What its report claims.
+    pub(super) beside: Option<usize>,
     pub(super) slot: usize,
     /// The newest round in which somebody of its slot said that it is there.
     pub(super) found: u32,
@@ -98,8 +105,13 @@ impl Finding {
     }
     /// Whether nobody but the creator says that it is mended, if anybody does.
     pub(super) fn is_unconfirmed(&self) -> bool {
-        let confirmed = self.how == How::Fixed && self.mended.is_some_and(|at| at > self.found);
-        self.blocks() && !self.is_ruled() && !confirmed
+        self.blocks() && self.waits_for_its_slot()
+    }
+    /// The same whether it blocks or not.
+    pub(super) fn waits_for_its_slot(&self) -> bool {
+        let settled = matches!(self.how, How::Fixed | How::TakenBack);
+        let confirmed = settled && self.mended.is_some_and(|at| at > self.found);
+        !self.is_ruled() && !confirmed
     }
     pub(super) fn holds(&self) -> bool {
         !self.how.is_settled()
@@ -137,7 +149,13 @@ impl Model<'_> {
         let all = self.findings.iter().enumerate();
         let blocking = all.filter(|(_, it)| it.blocks());
         blocking
-            .map(|(nth, it)| (it.again.unwrap_or(nth), it.how))
+            .map(|(nth, it)| {
+                let how = match it.how {
+                    How::TakenBack => How::Withdrawn,
+                    how => how,
+                };
+                (it.again.unwrap_or(nth), how)
+            })
             .collect()
     }
 
@@ -202,6 +220,15 @@ impl Model<'_> {
     pub(super) fn leaves(&self, slot: usize, content: u8) -> bool {
         let left = |it: &Finding| it.slot == slot && it.is_unconfirmed() && it.content != content;
         self.findings.iter().any(left)
+    }
+
+    /// Whether somebody found something of its slot again in the round of a claim, or since.
+    pub(super) fn is_outdone(&self, claim: usize, content: u8) -> bool {
+        let Claim { slot, round, .. } = &self.claims[claim];
+        let left = |it: &Finding| it.slot == *slot && it.is_unconfirmed() && it.content != content;
+        self.findings
+            .iter()
+            .any(|it| left(it) && it.found >= *round)
     }
 
     /// Whether a silent PASS would close what another agent of the slot is in dispute about: nobody said

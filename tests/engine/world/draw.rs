@@ -18,6 +18,7 @@ pub fn worlds() -> impl Strategy<Value = World> {
         2 => Just(Answer::NotPassStillOpen),
         1 => Just(Answer::NotPassLow),
         2 => Just(Answer::NotPassNew),
+        1 => Just(Answer::NotPassNewWithdrawing),
         1 => Just(Answer::NotPassNewAlone),
         1 => Just(Answer::NotPassNewButOpen),
         2 => Just(Answer::NotPassAgain),
@@ -96,8 +97,8 @@ pub fn worlds() -> impl Strategy<Value = World> {
                 (promotion, wait),
             )| {
                 // Which of a slot's agents is asked depends on when limits are lifted, and it matters
-                // who raised a finding where others answer it.
-                if crew.is_some() {
+                // who raised a finding where others answer it, or pass other content by it.
+                if crew.is_some() || max_rounds > 1 {
                     let several = slots.iter_mut().filter(|slot| slot.fallbacks > 0);
                     let answers = several.flat_map(|slot| &mut slot.answers);
                     for answer in answers.filter(|answer| **answer == Answer::Limited) {

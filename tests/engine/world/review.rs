@@ -160,6 +160,7 @@ pub(super) fn outcome(answer: Answer, said: &Said) -> JobOutcome {
             review(NotPass, Coverage::Full, vec![claim(Severity::Low, key)]),
         ),
         Answer::NotPassNew => (exited(0), new(said.prior(Disposition::Fixed))),
+        Answer::NotPassNewWithdrawing => (exited(0), new(said.prior(Disposition::Withdrawn))),
         Answer::NotPassNewAlone => (exited(0), new(Vec::new())),
         Answer::NotPassNewButOpen => (exited(0), new(said.prior(Disposition::Open))),
         Answer::NotPassAgain => {

@@ -14,6 +14,8 @@ pub enum Answer {
     /// NOT PASS with one medium finding on line 1, never raised before, and the word that everything
     /// of before is done.
     NotPassNew,
+    /// The same with the word that everything of before was wrong.
+    NotPassNewWithdrawing,
     /// The same without a word about what was before.
     NotPassNewAlone,
     /// The same with the word that everything of before is still there.
