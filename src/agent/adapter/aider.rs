@@ -8,7 +8,7 @@ use crate::domain::trouble::Trouble;
 /// asks again by itself, and a line of tokens after that is an answer; one before it is none any more.
 pub(super) fn read(line: &str) -> Vec<Event> {
     let mut events = Vec::new();
-    // Only with both words it is no line of an answer.
+    // A line of an answer may begin so; with both words it is taken for the count.
     let counts = line.strip_prefix("Tokens: ");
     let counts = counts.filter(|it| it.contains(" sent, ") && it.contains(" received."));
     if let Some(counts) = counts {
