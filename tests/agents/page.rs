@@ -45,7 +45,7 @@ Its keys go to it alone (of one that asks many providers: those of the provider 
 begins with; without such a name those of all), and their values are taken out of reports, messages and captured output of every
 job of the run, also as JSON or an address writes them. So is the value of a variable that `env` of an entry
 names where the variable's name says that it is secret (`KEY`, `TOKEN`, `SECRET`, `PASSWORD`, `CREDENTIAL`,
-`LOGIN`, `AUTH` and the like) or the value looks drawn at random (16 or more letters and digits in a row);
+`LOGIN`, `AUTH` and the like) or the value looks drawn at random (16 or more letters and digits in a row, some of each);
 a setting like `NODE_ENV=production` is none. What has less than 8 characters stays. User and password of an
 address (`https://user:token@host`) go, whosever they are, and so does what is a token by its shape (`ghp_...`,
 `sk-...`, `AKIA...` and the like). What is under review is never touched, nor what digests are of, and a report is
