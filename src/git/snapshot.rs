@@ -41,17 +41,11 @@ pub fn pin(
     round: RoundNumber,
     work: Option<Role>,
 ) -> Result<Pin, Failure> {
-    let pinning = Pinning {
-        git,
-        repo,
-        store,
-        spec,
-    };
     let name = match work {
         Some(role) => format!("{}/{}", spec.loop_id, before(round, role)),
         None => format!("{}/{round}", spec.loop_id),
     };
-    let held = store.twice(|| pinning.hold(&name));
+    let held = held(git, repo, store, spec, &name);
     let mut pin = held.map_err(|failure| later(failure, round))?;
     if round.0 == 1
         && let BaseSpec::MergeBase { resolved, .. } = &spec.base
@@ -77,13 +71,24 @@ pub(crate) fn before_job(
     spec: &RunSpec,
     name: &str,
 ) -> Result<Pin, Failure> {
+    held(git, repo, store, spec, &format!("{}/{name}", spec.loop_id))
+}
+
+/// Measures the source and holds what was found in the store by this name, whose damaged objects are mended once.
+fn held(
+    git: &Git,
+    repo: &Repository,
+    store: &ReviewStore,
+    spec: &RunSpec,
+    name: &str,
+) -> Result<Pin, Failure> {
     let pinning = Pinning {
         git,
         repo,
         store,
         spec,
     };
-    store.twice(|| pinning.hold(&format!("{}/{name}", spec.loop_id)))
+    store.twice(|| pinning.hold(name))
 }
 
 /// In a later round a source that cannot be captured any more has moved (4), and was not refused
