@@ -9,6 +9,8 @@ mod support;
 
 #[path = "review_tree/fixture.rs"]
 mod fixture;
+#[path = "review_tree/look_over.rs"]
+mod look_over;
 #[path = "review_tree/names.rs"]
 mod names;
 #[path = "review_tree/open.rs"]

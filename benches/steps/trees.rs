@@ -103,6 +103,14 @@ impl Trees {
             .open(&slot, snapshot, &identity.tree, &identity.base, "main")
             .expect("a review tree");
     }
+    /// The jobs in them are over.
+    pub fn take_back(&self) {
+        self.0.take_back();
+    }
+    /// Looks at all that were taken back.
+    pub fn look_over(&self) {
+        self.0.look_over();
+    }
     /// Those of a whole panel, at once.
     pub fn panel(&self, pin: &Pin) {
         std::thread::scope(|scope| {

@@ -6,9 +6,10 @@
 //! run lie in `pool`.
 //!
 //! # Invariants
-//! - Nothing that an agent can reach is believed. Before each use the tree is proved to hold exactly
+//! - Nothing that an agent can reach is believed. Between two jobs the tree is proved to hold exactly
 //!   the wanted tree and nothing else, each file by its bytes: against its id when it is made or
-//!   written, and from then on against what this process took down of it, in memory alone (`stamp`).
+//!   written, and from then on against what this process took down of it, in memory alone (`stamp`),
+//!   once no process of the last job is alive (`look`).
 //!   So is the list of files that git gives: the tree's id is computed from it.
 //! - A slot in doubt is set aside under another name, and a new one is made; it is never cleaned.
 //! - Nothing is removed through a link, on another file system, or in a folder that is not, by
@@ -24,12 +25,14 @@ mod common;
 mod content;
 pub(crate) mod folder;
 mod index_file;
+mod look;
 mod own_git;
 mod pool;
 mod release;
 mod reuse;
 mod root;
 mod stamp;
+mod state;
 mod sum;
 mod switch;
 mod walk;
@@ -45,11 +48,11 @@ use self::agent_git::View;
 use self::common::Common;
 use self::content::Content;
 use self::folder::Folder;
-use self::own_git::{Borrowed, OwnGit, Seal};
+use self::look::When;
+use self::own_git::{Borrowed, OwnGit};
 pub use self::pool::Waiting;
-use self::root::{Places, Root};
-use self::stamp::Known;
-use self::sum::SumKey;
+use self::root::Root;
+use self::state::{Record, State};
 use crate::domain::code::Code;
 use crate::domain::effect::ReviewTree;
 use crate::domain::failure::Failure;
@@ -81,22 +84,9 @@ pub struct ReviewTrees {
     format: ObjectFormat,
     cache_root: PathBuf,
     loop_id: LoopId,
-    slots: Mutex<BTreeMap<SlotName, Arc<Mutex<Option<Record>>>>>,
+    slots: Mutex<BTreeMap<SlotName, Arc<Mutex<Option<State>>>>>,
     root: Mutex<Option<folder::Place>>,
     common: Mutex<Common>,
-}
-
-/// A slot as this process left it.
-#[derive(Debug)]
-struct Record {
-    places: Places,
-    seal: Seal,
-    /// What it held.
-    content: Arc<Content>,
-    /// What the sums in `known` are made with.
-    key: SumKey,
-    /// What is known of each entry's file.
-    known: Vec<Known>,
 }
 
 impl ReviewTrees {
@@ -164,20 +154,22 @@ impl ReviewTrees {
     }
 
     fn opened(&self, slot: &SlotName, tree: &Oid, view: &View) -> Result<ReviewTree, Error> {
-        let refs = {
-            let mut common = locked(&self.common);
-            let refs = common.refs(&self.git, self.store.git_dir(), tree, view)?;
-            common.complete(&self.git, &self.store, tree)?;
-            refs
+        let state = self.slot(slot);
+        let (refs, content) = std::thread::scope(|scope| {
+            scope.spawn(|| self.look_at(slot, &mut locked(&state), When::Wanted));
+            // Git leaves processors free meanwhile.
+            self.asked(tree, view)
+        })?;
+        let mut state = locked(&state);
+        // Taken away first: whatever fails from here on, this state is not believed again.
+        let seen = match state.take() {
+            Some(State::Seen(looked)) => Some(looked),
+            Some(State::Given(_) | State::Back(_)) | None => None,
         };
         let root = self.root()?;
         let borrowed = self.borrowed()?;
-        let state = self.slot(slot);
-        let mut state = locked(&state);
-        // Taken away first: whatever fails from here on, this state is not believed again.
-        let known = state.take();
-        let path = root.path().join(slot.as_str());
-        let record = match known.map(|record| self.switch(&root, slot, record, tree)) {
+        let switched = seen.map(|looked| self.switch(&root, slot, looked, content, tree));
+        let record = match switched {
             Some(Ok(record)) => record,
             Some(Err(error)) => {
                 tracing::warn!(%slot, %error, "the review tree is in doubt and set aside");
@@ -185,6 +177,7 @@ impl ReviewTrees {
             }
             None => self.fresh(&root, slot, &borrowed, tree)?,
         };
+        let path = root.path().join(slot.as_str());
         let device = record.places.tree.device();
         let index = index_file::bytes_of(self.format, &record.content, &record.known, device);
         let tree_path = path.join("tree");
@@ -193,8 +186,17 @@ impl ReviewTrees {
             .to_str()
             .ok_or_else(|| Error::Doubt(format!("{} is not UTF-8", tree_path.display())))?
             .to_owned();
-        *state = Some(record);
+        *state = Some(State::Given(record));
         Ok(ReviewTree { path: shown })
+    }
+
+    /// What all slots of a round have in common: the refs that agents are shown, and what the tree holds.
+    fn asked(&self, tree: &Oid, view: &View) -> Result<(Vec<u8>, Arc<Content>), Error> {
+        let mut common = locked(&self.common);
+        let refs = common.refs(&self.git, self.store.git_dir(), tree, view)?;
+        common.complete(&self.git, &self.store, tree)?;
+        let content = common.content(&self.git, &self.store, tree)?;
+        Ok((refs, content))
     }
 
     /// Makes a slot, around a tree of an earlier run where one waits; what lies in its place is
@@ -256,7 +258,7 @@ impl ReviewTrees {
         })
     }
 
-    fn slot(&self, slot: &SlotName) -> Arc<Mutex<Option<Record>>> {
+    fn slot(&self, slot: &SlotName) -> Arc<Mutex<Option<State>>> {
         Arc::clone(locked(&self.slots).entry(slot.clone()).or_default())
     }
 

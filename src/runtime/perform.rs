@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::code::Code;
-use crate::domain::effect::{Done, Effect, MeasurePoint, Outcome};
+use crate::domain::effect::{Done, Effect, Outcome};
 use crate::domain::failure::Failure;
 use crate::domain::run_spec::RunSpec;
 use crate::engine::State;
@@ -40,9 +40,12 @@ pub(super) async fn perform(
     kill: CancellationToken,
 ) -> Outcome {
     match effect {
-        Effect::Pin { round, work } => Outcome::Pinned {
-            result: in_thread(move || pin::perform(&rim, run_of(&state)?, round, work)).await,
-        },
+        Effect::Pin { round, work } => {
+            tree::look_over(&rim, &state, work);
+            Outcome::Pinned {
+                result: in_thread(move || pin::perform(&rim, run_of(&state)?, round, work)).await,
+            }
+        }
         Effect::MakeEvidence {
             round,
             pin,
@@ -101,16 +104,7 @@ pub(super) async fn perform(
             point,
             pinned,
         } => Outcome::Measured {
-            result: in_thread(move || {
-                let run = run_of(&state)?;
-                match (point, state.work()) {
-                    (MeasurePoint::AfterWork, Some((work, _))) if work.role.writes() => {
-                        measure::after_work(&rim, run, round, work.role, &pinned)
-                    }
-                    _ => measure::perform(&rim, run, &pinned),
-                }
-            })
-            .await,
+            result: in_thread(move || measure::at(&rim, &state, round, point, &pinned)).await,
         },
         Effect::Promote { round } => Outcome::Promoted {
             result: in_thread(move || promote::perform(&rim, &state, round)).await,

@@ -7,15 +7,21 @@ use std::path::Path;
 use crate::fixture::World;
 use crate::support::repo::git;
 
-/// Opens a slot, lets the agent do its worst, opens it again at both snapshots; and again between
-/// two runs, the second of which finds what the first left for it.
+/// Opens a slot, lets the agent do its worst, opens it again at both snapshots, looked over before and
+/// not; and again between two runs, the second of which finds what the first left for it.
 #[track_caller]
 fn poisoned(poison: impl Fn(&World, &Path)) -> World {
     let world = World::new();
     for next in ["one", "two"] {
-        let tree = world.open("a", "one");
-        poison(&world, &tree);
-        world.open("a", next);
+        for is_looked_over in [false, true] {
+            let tree = world.open("a", "one");
+            poison(&world, &tree);
+            if is_looked_over {
+                world.trees.take_back();
+                world.trees.look_over();
+            }
+            world.open("a", next);
+        }
     }
     let (earlier, later) = (world.run(1), world.run(2));
     let tree = world.open_of(&earlier, "a", "one");
@@ -36,7 +42,7 @@ pub(crate) fn scrubbed(poison: impl Fn(&World, &Path)) {
 
 fn set_aside(poison: impl Fn(&World, &Path)) {
     let world = poisoned(poison);
-    assert_eq!(world.quarantined(), 2, "the slot was set aside each time");
+    assert_eq!(world.quarantined(), 4, "the slot was set aside each time");
     world.release();
 }
 
@@ -295,7 +301,7 @@ fn the_slot_replaced_by_a_link_to_the_users_repository() {
         std::fs::remove_dir_all(slot).unwrap();
         symlink(world.repo.root(), slot).unwrap();
     });
-    assert_eq!(world.quarantined(), 2);
+    assert_eq!(world.quarantined(), 4);
     world.release();
 }
 

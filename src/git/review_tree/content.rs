@@ -124,9 +124,39 @@ impl Content {
     }
     /// What a name in a folder stands for.
     pub(super) fn find(&self, folder: usize, name: &[u8]) -> Option<Node> {
+        self.find_beside(folder, name, &mut 0)
+    }
+    /// As [`Self::find`], with the place of the last name that was found: folders are listed in one order or
+    /// its reverse more often than not, and the one beside it is the next.
+    pub(super) fn find_beside(&self, folder: usize, name: &[u8], at: &mut usize) -> Option<Node> {
         let children = &self.folders[folder].children;
+        for beside in [at.wrapping_sub(1), at.wrapping_add(1)] {
+            if let Some((known, node)) = children.get(beside)
+                && &self.paths[known.clone()] == name
+            {
+                *at = beside;
+                return Some(*node);
+            }
+        }
         let found = children.binary_search_by(|(known, _)| self.paths[known.clone()].cmp(name));
-        found.ok().map(|at| children[at].1)
+        *at = found.ok()?;
+        Some(children[*at].1)
+    }
+    /// How many names a folder has.
+    pub(super) fn in_folder(&self, folder: usize) -> usize {
+        self.folders[folder].children.len()
+    }
+    /// Enters the folders that are here of those on the way to a path, by their numbers, the root first.
+    pub(super) fn folders_to(&self, path: &[u8], into: &mut HashSet<usize>) {
+        let mut number = ROOT;
+        for part in path.split(|byte| *byte == b'/') {
+            into.insert(number);
+            match self.find(number, part) {
+                Some(Node::Folder(next)) => number = next,
+                Some(Node::Entry(_)) | None => return,
+            }
+        }
+        into.insert(number);
     }
     /// The path of a name in a folder, for messages.
     pub(super) fn shown(&self, folder: usize, name: &[u8]) -> RepoPath {

@@ -34,20 +34,17 @@ pub(super) fn bytes_of(
             // Git compares nothing of it but whose HEAD it is.
             Kind::Submodule => (0o160_000, false),
         };
-        let mut stat = Vec::with_capacity(32);
-        for Moment { seconds, nanos } in [stamp.changed, stamp.modified] {
-            stat.extend_from_slice(&low(seconds.cast_unsigned()));
-            stat.extend_from_slice(&nanos.to_be_bytes());
-        }
-        stat.extend_from_slice(&device);
-        stat.extend_from_slice(&low(stamp.inode));
-        let owners = [stamp.owner, stamp.group].map(u32::to_be_bytes);
-        let size = low(stamp.size.cast_unsigned());
         if is_file {
-            index.extend_from_slice(&stat);
+            for Moment { seconds, nanos } in [stamp.changed, stamp.modified] {
+                index.extend_from_slice(&low(seconds.cast_unsigned()));
+                index.extend_from_slice(&nanos.to_be_bytes());
+            }
+            index.extend_from_slice(&device);
+            index.extend_from_slice(&low(stamp.inode));
             index.extend_from_slice(&mode.to_be_bytes());
-            index.extend_from_slice(&owners.concat());
-            index.extend_from_slice(&size);
+            index.extend_from_slice(&stamp.owner.to_be_bytes());
+            index.extend_from_slice(&stamp.group.to_be_bytes());
+            index.extend_from_slice(&low(stamp.size.cast_unsigned()));
         } else {
             index.extend_from_slice(&[0; 24]);
             index.extend_from_slice(&mode.to_be_bytes());

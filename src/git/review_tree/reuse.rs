@@ -5,8 +5,9 @@ use super::folder::Folder;
 use super::own_git::{Borrowed, OwnGit};
 use super::pool::Pool;
 use super::root::{Root, path_of};
+use super::state::{Record, State};
 use super::walk::{Odd, walk};
-use super::{Error, Record, ReviewTrees, locked};
+use super::{Error, ReviewTrees, locked};
 use crate::domain::oid::Oid;
 use crate::domain::slot::SlotName;
 
@@ -73,7 +74,7 @@ impl ReviewTrees {
         };
         let pool = self.pool()?;
         for (slot, state) in slots {
-            let Some(record) = locked(&state).take() else {
+            let Some(record) = locked(&state).take().map(State::into_record) else {
                 continue;
             };
             let given = root.open_slot(&slot, &record.places).and_then(|folders| {
@@ -92,7 +93,7 @@ impl ReviewTrees {
 
 /// Takes away everything that cannot be a file of the snapshot, whatever is in it.
 fn scrub(content: &Content, tree: Folder) -> Result<(), Error> {
-    walk(content, tree, Odd::Removed, |found| {
+    walk(content, tree, Odd::Removed, None, |found| {
         Ok(found.is_plain()?.then_some(()))
     })?;
     Ok(())

@@ -1,23 +1,27 @@
 //! Bringing a kept slot to another snapshot, and proving what a slot holds.
 //!
 //! Git writes a slot's first tree, and its index proves it. From then on this process knows what
-//! it left there (`stamp`), and nothing on the disk says so. A switch takes away the files that the
-//! next snapshot does not have and writes those that it has; then it looks at the whole tree. A look
-//! that finds every file as it is known, and nothing else, is the proof. One that does not takes away
-//! what is odd, what is missing is written, and another look follows.
+//! it left there (`stamp`), and nothing on the disk says so. A look at the whole tree (`look`) that finds
+//! every file as it is known, and nothing else, is the proof of what the last job left. A switch takes
+//! away the files that the next snapshot does not have and writes those that it has, and looks again
+//! into each folder that it touched: what it wrote could have met something that is no other name to a
+//! file system that ignores case. Where a look found anything odd or missing, that is taken away and
+//! written, and the next look is one at the whole tree again.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::blobs::Blobs;
-use super::content::{Content, objects};
+use super::content::{Content, ROOT, objects};
 use super::folder::Folder;
 use super::own_git::OwnGit;
 use super::root::{Places, Root};
 use super::stamp::Known;
+use super::state::{Looked, Record};
 use super::sum::SumKey;
 use super::walk::{Odd, walk};
 use super::write::{Writer, remove_gone};
-use super::{Error, Record, ReviewTrees, locked, nothing_left};
+use super::{Error, ReviewTrees, locked};
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::domain::slot::SlotName;
@@ -29,43 +33,59 @@ const LOOKS: usize = 3;
 const FETCHED: usize = 2_000;
 
 impl ReviewTrees {
-    /// Brings a slot that this process opened before to another tree; any error is a doubt.
+    /// Brings a slot that was looked at to another tree; any error is a doubt.
     pub(super) fn switch(
         &self,
         root: &Root,
         slot: &SlotName,
-        record: Record,
+        looked: Looked,
+        content: Arc<Content>,
         tree: &Oid,
     ) -> Result<Record, Error> {
-        let folders = root.open_slot(slot, &record.places)?;
-        let path = root.path().join(slot.as_str());
-        // Nothing is read of it, but whoever reached for it could have reached for more.
-        if OwnGit::new(&self.git, &path).seal()? != record.seal {
-            return Err(Error::Doubt("our index was written to".to_owned()));
-        }
-        let content = self.content(tree)?;
-        let (mut known, gone) = content.carried(&record.content, record.known);
-        // The agent's, of which nothing is kept.
-        nothing_left(&folders.tree.remove(c".git"))?;
+        let Looked {
+            record,
+            kept,
+            is_whole,
+        } = looked;
+        let known = record.known.into_iter().zip(kept);
+        let known = known.map(|(known, kept)| kept.then_some(known)).collect();
+        let (known, gone) = content.carried(&record.content, known);
+        let mut known: Vec<Option<Known>> = known.into_iter().map(Option::flatten).collect();
+        // Where nothing was odd, what is written and taken away now is all that can be.
+        let mut only = is_whole.then(|| touched(&content, &known, &record.content, &gone));
+        let mut folders = root.open_slot(slot, &record.places)?;
         remove_gone(&folders.tree, &content, &record.content, &gone)?;
-        let mut folders = folders;
         for _ in 0..LOOKS {
             let complete = self.complete(tree, &content, known, record.key, &folders.tree)?;
-            let seen = walk(&content, folders.tree, Odd::Removed, |found| {
-                let known = complete.get(found.entry);
-                let known = known.ok_or_else(|| Error::Doubt("one entry too many".to_owned()))?;
-                Ok((found.is_plain()? && found.holds(known, record.key)?).then_some(()))
-            })?;
+            let only = only.take();
+            let seen = walk(
+                &content,
+                folders.tree,
+                Odd::Removed,
+                only.as_ref(),
+                |found| {
+                    let known = complete.get(found.entry);
+                    let known =
+                        known.ok_or_else(|| Error::Doubt("one entry too many".to_owned()))?;
+                    Ok((found.is_plain()? && found.holds(known, record.key)?).then_some(()))
+                },
+            )?;
             folders = root.open_slot(slot, &record.places)?;
-            if !seen.removed && seen.said.iter().all(Option::is_some) {
+            if seen.is_whole() {
                 return Ok(Record {
+                    places: record.places,
+                    seal: record.seal,
+                    key: record.key,
                     content,
                     known: complete,
-                    ..record
                 });
             }
             let kept = complete.into_iter().zip(seen.said);
-            known = kept.map(|(known, seen)| seen.map(|()| known)).collect();
+            known = if only.is_some() {
+                kept.map(|(known, _)| Some(known)).collect()
+            } else {
+                kept.map(|(known, seen)| seen.map(|()| known)).collect()
+            };
         }
         Err(Error::Doubt("it changes while it is looked at".to_owned()))
     }
@@ -114,7 +134,7 @@ impl ReviewTrees {
         let key = SumKey::random()?;
         let content = self.content(tree)?;
         let folders = root.open_slot(slot, places)?;
-        let seen = walk(&content, folders.tree, Odd::Refused, |found| {
+        let seen = walk(&content, folders.tree, Odd::Refused, None, |found| {
             let id = &content.entries()[found.entry].id;
             if found.is_plain()? {
                 found.take(self.format, id, key)
@@ -134,6 +154,25 @@ impl ReviewTrees {
             known,
         })
     }
+}
+
+/// The folders in which a switch writes or takes away.
+fn touched(
+    content: &Content,
+    known: &[Option<Known>],
+    before: &Content,
+    gone: &[usize],
+) -> HashSet<usize> {
+    let mut touched = HashSet::from([ROOT]);
+    let new = content.entries().iter().zip(known);
+    for (entry, _) in new.filter(|(_, known)| known.is_none()) {
+        content.folders_to(content.path(entry), &mut touched);
+    }
+    for number in gone {
+        let path = before.path(&before.entries()[*number]);
+        content.folders_to(path, &mut touched);
+    }
+    touched
 }
 
 /// What was said of each entry; one that is missing is a doubt.

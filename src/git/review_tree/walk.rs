@@ -1,5 +1,6 @@
 //! Going through a review tree with all processors, and taking away what must not be there.
 
+use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -128,25 +129,39 @@ pub(super) struct Seen<T> {
     /// What was said of each entry; `None` for those that are not there.
     pub(super) said: Vec<Option<T>>,
     /// Whether something was taken away.
-    pub(super) removed: bool,
+    removed: bool,
+    /// Whether something was not there.
+    lacking: bool,
+}
+
+impl<T> Seen<T> {
+    /// Whether all that must lie where it was looked was there, and nothing else.
+    pub(super) fn is_whole(&self) -> bool {
+        !self.removed && !self.lacking
+    }
 }
 
 /// Goes through a tree and deals with everything that no entry explains: files, links, pipes,
 /// folders, other names of files elsewhere. What lies in an entry's place is shown to `fits`, which
 /// says what it knows of it, or `None` when it must not be there as it is.
 ///
+/// With `only`, folders of other numbers are not looked into.
+///
 /// No link is followed, and no other file system entered.
 pub(super) fn walk<T: Send>(
     content: &Content,
     tree: Folder,
     odd: Odd,
+    only: Option<&HashSet<usize>>,
     fits: impl Fn(&mut Found<'_>) -> Result<Option<T>, Error> + Sync,
 ) -> Result<Seen<T>, Error> {
     let walk = Walk {
         content,
         odd,
+        only,
         fits,
         removed: AtomicBool::new(false),
+        lacking: AtomicBool::new(false),
     };
     let mut said: Vec<Option<T>> = Vec::new();
     said.resize_with(content.entries().len(), || None);
@@ -162,6 +177,7 @@ pub(super) fn walk<T: Send>(
     Ok(Seen {
         said,
         removed: walk.removed.into_inner(),
+        lacking: walk.lacking.into_inner(),
     })
 }
 
@@ -195,8 +211,10 @@ impl<T> Default for Work<T> {
 struct Walk<'a, F> {
     content: &'a Content,
     odd: Odd,
+    only: Option<&'a HashSet<usize>>,
     fits: F,
     removed: AtomicBool,
+    lacking: AtomicBool,
 }
 
 impl<F> Walk<'_, F> {
@@ -215,9 +233,10 @@ impl<F> Walk<'_, F> {
         // The names are read before anything is taken away.
         let mut listing = std::mem::take(&mut work.listing);
         folder.list(&mut listing)?;
+        let (mut expected, mut at) = (0, 0);
         for (name, kind) in listing.iter() {
             let doubt = |what| Error::doubt(&self.content.shown(number, name.to_bytes()), what);
-            let node = self.content.find(number, name.to_bytes());
+            let node = self.content.find_beside(number, name.to_bytes(), &mut at);
             // To ask an open file costs a tenth of asking by name. One that cannot be opened is shown
             // as it lies there.
             let is_wanted = matches!(node, Some(Node::Entry(_)));
@@ -236,11 +255,14 @@ impl<F> Walk<'_, F> {
             }
             let what = match node {
                 Some(Node::Folder(number)) if is_folder(&stat) => {
-                    more.push(Task::Below {
-                        parent: Arc::clone(&folder),
-                        name: name.to_owned(),
-                        number,
-                    });
+                    expected += 1;
+                    if self.only.is_none_or(|only| only.contains(&number)) {
+                        more.push(Task::Below {
+                            parent: Arc::clone(&folder),
+                            name: name.to_owned(),
+                            number,
+                        });
+                    }
                     continue;
                 }
                 Some(Node::Entry(entry)) => {
@@ -259,7 +281,10 @@ impl<F> Walk<'_, F> {
                 Some(Node::Folder(_)) | None => None,
             };
             match (what, self.odd) {
-                (Some(what), _) => work.found.push(what),
+                (Some(what), _) => {
+                    expected += 1;
+                    work.found.push(what);
+                }
                 (None, Odd::Refused) => return Err(doubt("must not be there as it is")),
                 (None, Odd::Removed) => {
                     super::nothing_left(&folder.remove(name))?;
@@ -268,6 +293,9 @@ impl<F> Walk<'_, F> {
             }
         }
         work.listing = listing;
+        if expected < self.content.in_folder(number) {
+            self.lacking.store(true, Ordering::Relaxed);
+        }
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::domain::code::Code;
+use crate::domain::effect::MeasurePoint;
 use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::{About, Doubt, Elsewhere, Kept, Pin, Remeasured};
@@ -11,6 +12,7 @@ use crate::domain::oid::Oid;
 use crate::domain::restoring::Restoring;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::work::{ANEW, BRANCHES, STAGED, UNHELD, UNMERGED};
+use crate::engine::State;
 use crate::git::staged::Now;
 use crate::git::{branches, measure, object, operation, staged, unheld, unmerged};
 use crate::runtime::perform::{anew, pin};
@@ -19,7 +21,24 @@ use crate::runtime::rim::Rim;
 /// Bytes of a list of branches, or of HEAD's moves.
 const TIPS_CAP: u64 = 64 << 20;
 
-pub(super) fn perform(rim: &Rim, run: &RunSpec, pinned: &Pin) -> Result<Remeasured, Failure> {
+/// Measures at a point of the run.
+pub(super) fn at(
+    rim: &Rim,
+    state: &State,
+    round: RoundNumber,
+    point: MeasurePoint,
+    pinned: &Pin,
+) -> Result<Remeasured, Failure> {
+    let run = super::run_of(state)?;
+    match (point, state.work()) {
+        (MeasurePoint::AfterWork, Some((work, _))) if work.role.writes() => {
+            after_work(rim, run, round, work.role, pinned)
+        }
+        _ => perform(rim, run, pinned),
+    }
+}
+
+fn perform(rim: &Rim, run: &RunSpec, pinned: &Pin) -> Result<Remeasured, Failure> {
     let mut measured = measure::measure(&rim.git, &rim.repository, &rim.store, run, pinned)?;
     if !measured.lost.is_empty() {
         measured.kept = Some(kept_in(rim, pinned));
