@@ -65,7 +65,7 @@ impl Scenario {
             "mend it",
         ];
         scenario.before = untouchable(&scenario.bench, true);
-        scenario.events = 110;
+        scenario.events = 80;
         scenario
     }
     /// The creator's answer costs more than the run may: it is put aside, and reviewed once it may cost more.
@@ -92,7 +92,7 @@ impl Scenario {
         ];
         scenario.before = untouchable(&scenario.bench, true);
         (scenario.aside, scenario.more) = (7, &["--max-cost", "2"]);
-        scenario.events = 25;
+        scenario.events = 18;
         scenario
     }
     /// A job that somebody asks for where no run goes on: it is all that its run does.
@@ -114,7 +114,7 @@ impl Scenario {
         ];
         scenario.before = untouchable(&scenario.bench, true);
         scenario.approves = false;
-        scenario.events = 10;
+        scenario.events = 5;
         scenario
     }
 }
