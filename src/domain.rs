@@ -43,6 +43,7 @@ pub mod sub_jobs;
 pub mod summary;
 pub mod template;
 pub mod time;
+pub mod tripwire;
 pub mod trouble;
 pub mod verdict;
 pub mod work;

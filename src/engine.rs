@@ -9,6 +9,7 @@
 //! [`State::is_winding_up`] tells it to stop what is under way. Laws: `tests/engine.rs`.
 
 mod advance;
+mod aside;
 mod blocked;
 mod budget;
 mod claims;
@@ -31,6 +32,7 @@ mod weigh;
 mod work;
 
 pub use advance::advance;
+pub use aside::{Aside, Touched};
 pub use blocked::Blocked;
 pub use budget::Budget;
 pub use delegation::{DelegationRecord, JobStatus, Root};

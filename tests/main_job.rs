@@ -49,6 +49,8 @@ mod kept;
 mod keys;
 #[path = "main_job/left_behind.rs"]
 mod left_behind;
+#[path = "main_job/lies_aside.rs"]
+mod lies_aside;
 #[path = "main_job/limits.rs"]
 mod limits;
 #[path = "main_job/live.rs"]

@@ -101,7 +101,11 @@ pub(crate) fn run(
     restore::evidence(&rim, &state, &entries)?;
     let since = state.budget.since;
     let ran = since.and_then(|since| Journal::ran(state_folder, run, since));
-    let first = InputKind::Resume { allowed, ran };
+    let first = InputKind::Resume {
+        allowed,
+        ran,
+        found: restore::look(&rim, &state),
+    };
     running::to_the_end(state_folder, rim, journal, &entries, first, format)
 }
 

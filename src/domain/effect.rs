@@ -229,6 +229,9 @@ pub enum Outcome {
     Released {
         /// What could not be removed, each with its reason; the run's end does not depend on it.
         left: Vec<String>,
+        /// What was found then, where the run is put aside: nobody of it runs from there on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        found: Option<Box<Remeasured>>,
     },
 }
 

@@ -8,7 +8,7 @@ use crate::domain::end::End;
 use crate::domain::failure::Failure;
 use crate::domain::finding::{Disposition, Finding};
 use crate::domain::id::{EffectId, FindingId, JobId, MessageId, RoundNumber};
-use crate::domain::identity::{Elsewhere, Trip};
+use crate::domain::identity::{Elsewhere, Remeasured, Trip};
 use crate::domain::job::{AttemptReason, Reply};
 use crate::domain::limits::Allowed;
 use crate::domain::path::RepoPath;
@@ -44,6 +44,9 @@ pub enum Event {
         /// of a machine that is awake.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ran: Option<u64>,
+        /// What it found before anybody was asked, against what was measured last.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        found: Option<Box<Remeasured>>,
     },
     /// Input: somebody asked the run to stop.
     StopRequested {
@@ -322,6 +325,14 @@ pub enum RoundResult {
         /// What else moved that no job may touch.
         tripped: Vec<Trip>,
     },
+    /// Something moved that no job may touch, and an engine took the run up since: every approval of the
+    /// round is void, and the next round reviews again.
+    Void {
+        /// What.
+        tripped: Vec<Trip>,
+        /// The same for people.
+        reason: String,
+    },
     /// A verdict is missing, or the tripwire voided the approvals.
     Inconclusive {
         /// Why.
@@ -341,7 +352,9 @@ impl RoundResult {
     pub fn is_refused(&self) -> bool {
         match self {
             Self::NotPassed { .. } => true,
-            Self::Passed | Self::Stale { .. } | Self::Inconclusive { .. } => false,
+            Self::Passed | Self::Stale { .. } | Self::Void { .. } | Self::Inconclusive { .. } => {
+                false
+            }
         }
     }
     /// Whether what passed in it counts for nothing, and neither does what its reviewers said to be
@@ -349,7 +362,7 @@ impl RoundResult {
     #[must_use]
     pub fn is_void(&self) -> bool {
         match self {
-            Self::Stale { .. } => true,
+            Self::Stale { .. } | Self::Void { .. } => true,
             Self::NotPassed { tripped } => !tripped.is_empty(),
             Self::Passed | Self::Inconclusive { .. } => false,
         }

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::digest::Digest;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
+pub use crate::domain::tripwire::{Moved, Parts, Trip, Tripwire, named};
 
 /// The content that an approval covers; the run's `loop_id` completes it (row M-062).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -66,91 +66,6 @@ impl Pin {
     pub fn has_change_of(&self, other: &Self) -> bool {
         self.identity.content_tree == other.identity.content_tree
             && self.identity.base == other.identity.base
-    }
-}
-
-/// What is watched while jobs run (design, section 6).
-///
-/// `branch_tip` and `index` count only if the content moved too or the new head does not descend
-/// from the old one: the user may commit or stage what is under review.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tripwire {
-    /// HEAD's symbolic target, or `detached`.
-    pub head_ref: String,
-    /// The commit of the source's branch.
-    pub branch_tip: Oid,
-    /// The local configuration, worktree configuration included.
-    pub config: Digest,
-    /// The hooks folder: names, modes and bytes.
-    pub hooks: Digest,
-    /// The `info/` folder.
-    pub info: Digest,
-    /// The index by entries (mode, id, stage, flags, path), not by its bytes.
-    pub index: Digest,
-    /// The manifests under the reports folder.
-    pub manifests: Digest,
-}
-
-/// A part of the tripwire that moved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Trip {
-    /// HEAD points at another branch.
-    HeadRef,
-    /// The branch was moved.
-    BranchTip,
-    /// The repository's configuration was edited.
-    Config,
-    /// A hook was added, edited or removed.
-    Hooks,
-    /// A file under `info/` was edited.
-    Info,
-    /// The index was edited.
-    Index,
-    /// A manifest was added, edited or removed.
-    Manifests,
-}
-
-impl Trip {
-    /// Whether nobody but a person has any business there: what a job left behind works on after its
-    /// round, and the next round's beginning does not make it right.
-    #[must_use]
-    pub fn outlasts_its_round(self) -> bool {
-        match self {
-            Self::Config | Self::Hooks | Self::Info | Self::Manifests => true,
-            Self::HeadRef | Self::BranchTip | Self::Index => false,
-        }
-    }
-    /// The thing, for people.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::HeadRef => "HEAD's branch",
-            Self::BranchTip => "the source branch",
-            Self::Config => "the local configuration",
-            Self::Hooks => "the hooks",
-            Self::Info => "the info folder",
-            Self::Index => "the index",
-            Self::Manifests => "the approval manifests",
-        }
-    }
-}
-
-impl Tripwire {
-    /// The parts in which two of them differ.
-    pub fn differs(&self, new: &Self) -> impl Iterator<Item = Trip> {
-        let checks = [
-            (Trip::HeadRef, self.head_ref != new.head_ref),
-            (Trip::BranchTip, self.branch_tip != new.branch_tip),
-            (Trip::Config, self.config != new.config),
-            (Trip::Hooks, self.hooks != new.hooks),
-            (Trip::Info, self.info != new.info),
-            (Trip::Index, self.index != new.index),
-            (Trip::Manifests, self.manifests != new.manifests),
-        ];
-        let moved = checks.into_iter().filter(|(_, moved)| *moved);
-        moved.map(|(trip, _)| trip)
     }
 }
 
@@ -407,6 +322,12 @@ impl Remeasured {
     pub fn branch_switched(&self, pinned: &Pin) -> Option<&str> {
         let now = self.pin.tripwire.head_ref.as_str();
         (now != pinned.tripwire.head_ref).then_some(now)
+    }
+    /// Such parts of the tripwire, with what of them differs from the pin.
+    #[must_use]
+    pub fn named(&self, pinned: &Pin, trips: &[Trip]) -> Vec<Moved> {
+        let (old, new) = (&pinned.tripwire, &self.pin.tripwire);
+        trips.iter().map(|trip| old.moved(new, *trip)).collect()
     }
     /// Compares with the pin of the round.
     #[must_use]

@@ -364,7 +364,7 @@ impl Summary {
             Outcome::Promoted {
                 result: Done::Ok(promotion),
             } => self.promotion = Some(promotion.clone()),
-            Outcome::Released { left } => self.left.clone_from(left),
+            Outcome::Released { left, .. } => self.left.clone_from(left),
             // What failed, and what a measurement says, shows in the round's result.
             Outcome::Pinned {
                 result: Done::Err(_),

@@ -1,5 +1,6 @@
 //! The only way state changes: one event at a time.
 
+mod aside;
 mod budget;
 mod delegation;
 mod effect;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use crate::domain::code::Code;
 use crate::domain::event::{Event, StopCause};
 use crate::domain::failure::Failure;
+use crate::domain::identity::Remeasured;
 use crate::domain::lines::Place;
 use crate::domain::time::Stamp;
 use crate::engine::review::SlotProgress;
@@ -70,9 +72,10 @@ pub fn fold(state: &mut State, event: &Event) {
             allowed,
             seen,
             ran,
+            found,
         } => {
             let tries = budget::resumed(state, stamp, *allowed, *seen, *ran);
-            resumed(state, *stamp, tries);
+            resumed(state, *stamp, tries, found.as_deref());
         }
         Event::CostUntold { .. } => state.budget.untold_is_told = true,
         Event::StopRequested { stamp, cause, .. } => {
@@ -171,27 +174,24 @@ pub fn fold(state: &mut State, event: &Event) {
 
 /// An engine takes the run up again: what an earlier engine found, and what it held, is not
 /// believed. Whatever rests on a measurement is measured again; review trees are opened again.
-fn resumed(state: &mut State, stamp: Stamp, tries: bool) {
+fn resumed(state: &mut State, stamp: Stamp, tries: bool, found: Option<&Remeasured>) {
     state.stamp = Some(stamp);
     state.inherited = state.requested;
-    let aside = state.suspended.is_some();
     if state.stop != Some(StopCause::Cancel) {
         state.stop = None;
     }
-    state.suspended = None;
     if matches!(state.phase, Phase::Closing { .. } | Phase::Ended { .. }) {
+        state.suspended = None;
         return;
     }
+    aside::taken_up(state, found);
+    state.suspended = None;
     state.given_back = false;
     state.trees.clear();
     state.open.retain(|_, effect| effect.outlives_its_engine());
     state.tried_at = tries.then_some(stamp.at);
     work::resumed(state, tries);
     delegation::resumed(state, tries);
-    if aside {
-        // Nobody worked in it: whatever moved, people moved, and what is compared is what goes on.
-        state.watched = watch::under_way(state).cloned();
-    }
     let Phase::Round { stage, .. } = &mut state.phase else {
         return;
     };

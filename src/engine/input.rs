@@ -4,6 +4,7 @@ use crate::domain::delegation::{Fence, JobRequest};
 use crate::domain::effect::Outcome;
 use crate::domain::event::StopCause;
 use crate::domain::id::{EffectId, JobId, MessageId};
+use crate::domain::identity::Remeasured;
 use crate::domain::limits::Allowed;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::time::Stamp;
@@ -28,6 +29,8 @@ pub enum InputKind {
         allowed: Allowed,
         /// How many milliseconds the engine before it drove the run, where that is known.
         ran: Option<u64>,
+        /// What it found before anybody was asked, where it looked.
+        found: Option<Box<Remeasured>>,
     },
     /// Somebody asks the run to stop.
     Stop {

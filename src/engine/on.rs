@@ -17,7 +17,11 @@ pub(super) fn record(state: &State, input: Input) -> Option<Event> {
     let Input { stamp, kind } = input;
     match kind {
         InputKind::Start(spec) => start::record(state, stamp, spec),
-        InputKind::Resume { allowed, ran } => resume::record(state, stamp, allowed, ran),
+        InputKind::Resume {
+            allowed,
+            ran,
+            found,
+        } => resume::record(state, stamp, allowed, ran, found),
         InputKind::Stop { cause, message } => stop::record(state, stamp, cause, message),
         InputKind::Silent { job, attempt } => silent::record(state, stamp, job, attempt),
         InputKind::Heard {

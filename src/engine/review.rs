@@ -114,6 +114,17 @@ impl SlotReview {
             | SlotProgress::Settled { .. } => false,
         }
     }
+    /// Whether something of it is under way or still to be judged.
+    pub(super) fn is_at_work(&self) -> bool {
+        match &self.progress {
+            SlotProgress::Opening
+            | SlotProgress::Running { .. }
+            | SlotProgress::Answered { .. } => true,
+            SlotProgress::Waiting | SlotProgress::Open { .. } | SlotProgress::Settled { .. } => {
+                false
+            }
+        }
+    }
 }
 
 /// Where a slot stands.

@@ -10,7 +10,7 @@ use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
 use crate::domain::finding::{Disposition, Finding, Word};
 use crate::domain::id::{EffectId, FindingId, JobId, MessageId, RoundNumber};
-use crate::domain::identity::{Pin, Remeasured, Trip};
+use crate::domain::identity::{Moved, Pin, Remeasured};
 use crate::domain::job::{Job, JobOutcome};
 use crate::domain::lines::Place;
 use crate::domain::oid::Oid;
@@ -18,6 +18,7 @@ use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::domain::time::{Stamp, Timestamp};
 use crate::domain::work::Work;
+use crate::engine::aside::{Aside, Touched};
 use crate::engine::blocked::Blocked;
 use crate::engine::budget::Budget;
 use crate::engine::delegation::DelegationRecord;
@@ -84,7 +85,11 @@ pub struct State {
     /// The base before and since, once both it and its ref moved while jobs may have run.
     pub rebased: Option<(Oid, Oid)>,
     /// What moved while jobs may have run that outlasts its round.
-    pub tampered: Vec<Trip>,
+    pub tampered: Vec<Moved>,
+    /// What voids what passed in the round under way, so that it goes on no further.
+    pub touched: Option<Touched>,
+    /// How it was when everything was given back, once it was since the run is to be put aside.
+    pub aside: Option<Box<Aside>>,
     /// What reviews of the round under way settled, and how it stood before: in a void round it stands so
     /// again.
     pub settled: Vec<Undo>,

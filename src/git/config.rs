@@ -1,6 +1,6 @@
 //! Git's effective configuration, read once per measurement.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::digest::Digest;
 use crate::git::error::{Error, shown};
@@ -112,6 +112,21 @@ impl GitConfig {
         Digest::of(&bytes)
     }
 
+    /// A short digest of each key that [`Self::local_digest`] is of.
+    pub(crate) fn local_parts(&self) -> BTreeMap<String, String> {
+        let mut all: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+        let local = self.entries.iter().filter(|entry| entry.local);
+        for entry in local.filter(|entry| !self.is_followed(entry)) {
+            let values = all.entry(without_key(&shown(&entry.name))).or_default();
+            values.extend_from_slice(&entry.value);
+            values.push(0);
+        }
+        let digests = all.into_iter();
+        digests
+            .map(|(name, values)| (name, Digest::of(&values).as_str()[..16].to_owned()))
+            .collect()
+    }
+
     /// Whether an entry says what a branch follows: a branch of this repository or of a remote whose address
     /// stands in the configuration, and is digested there. An address in its place would be one that
     /// nothing else tells.
@@ -147,6 +162,18 @@ impl GitConfig {
                 is_asked.then(|| middle.to_vec())
             })
             .collect()
+    }
+}
+
+/// A name without who logs in with what, where it holds an address: it is told to people.
+fn without_key(name: &str) -> String {
+    let Some((before, address)) = name.split_once("://") else {
+        return name.to_owned();
+    };
+    let end = address.find('/').unwrap_or(address.len());
+    match address[..end].rfind('@') {
+        Some(at) => format!("{before}://{}", &address[at + 1..]),
+        None => name.to_owned(),
     }
 }
 
@@ -238,6 +265,27 @@ mod tests {
             assert_eq!(switch(none.as_bytes()), None, "{none:?}");
         }
         assert_eq!(switch(b"\xff"), None);
+    }
+
+    /// U34: what moved is told by its keys, and by nothing that somebody logs in with.
+    #[test]
+    fn keys_of_the_configuration_have_a_digest_each() {
+        let parts = |entries: &[(&str, &str)]| {
+            let entries = entries.iter();
+            let entries = entries.map(|(name, value)| (name.as_bytes(), *value));
+            GitConfig::from_entries(entries).local_parts()
+        };
+        let before = parts(&[
+            ("alias.st", "status"),
+            ("url.https://me:key@h/x.insteadof", "y"),
+        ]);
+        let names: Vec<&str> = before.keys().map(String::as_str).collect();
+        assert_eq!(names, ["alias.st", "url.https://h/x.insteadof"]);
+        let again = parts(&[("alias.st", "stash"), ("branch.a.merge", "refs/heads/a")]);
+        assert_ne!(before["alias.st"], again["alias.st"]);
+        assert_eq!(again.len(), 1, "what a branch follows is no part of it");
+        let twice = parts(&[("alias.st", "sta"), ("alias.st", "tus")]);
+        assert_ne!(twice["alias.st"], before["alias.st"]);
     }
 
     /// `git push -u` beside a run, and what an agent could put in its place.

@@ -4,7 +4,8 @@ mod published;
 
 pub(crate) use published::LOOKS;
 
-use std::ffi::OsString;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -16,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
-use crate::domain::identity::Tripwire;
+use crate::domain::identity::{Parts, Tripwire};
 use crate::domain::layout;
 use crate::domain::run_spec::RunSpec;
 use crate::git::config::GitConfig;
@@ -62,7 +63,45 @@ pub(crate) fn read(
         info: digest(&[&shared, &own])?,
         index,
         manifests,
+        parts: Box::new(Parts {
+            config: known(config.local_parts()),
+            hooks: known(parts(&hooks).map_err(failed)?),
+            info: known(parts(&[&shared, &own]).map_err(failed)?),
+        }),
     })
+}
+
+/// The names, where there are not too many of them to be noted with every measurement.
+fn known(all: BTreeMap<String, String>) -> Option<BTreeMap<String, String>> {
+    (all.len() <= Parts::MOST).then_some(all)
+}
+
+/// What lies in such folders, each by its name and a short digest.
+fn parts(places: &[&Path]) -> io::Result<BTreeMap<String, String>> {
+    let mut all = BTreeMap::new();
+    for place in places {
+        let is_folder = fs_err::symlink_metadata(place).is_ok_and(|meta| meta.is_dir());
+        let paths = if is_folder {
+            let names = names_in(place)?
+                .into_iter()
+                .filter(|name| counts(place, name));
+            names.map(|name| place.join(name)).collect()
+        } else {
+            vec![place.to_path_buf()]
+        };
+        let folder = place.file_name().unwrap_or_default();
+        for path in paths {
+            let name = path.strip_prefix(place).unwrap_or(&path);
+            let shown = Path::new(folder).join(name).display().to_string();
+            let digest = digest(&[&path])?;
+            // One name may lie in the folder of all working trees and in that of one.
+            let noted: &mut String = all
+                .entry(shown.trim_end_matches('/').to_owned())
+                .or_default();
+            noted.push_str(&digest.as_str()[..16]);
+        }
+    }
+    Ok(all)
 }
 
 /// Waits, for at most so many looks, while another run promotes: see [`published`].
@@ -139,8 +178,7 @@ fn feed(hasher: &mut Sha256, path: &Path) -> io::Result<()> {
         field(hasher, fs_err::read_link(path)?.as_os_str().as_bytes());
     } else if meta.is_dir() {
         let mut names = names_in(path)?;
-        // Git itself writes `info/refs` when it packs; it is read only by old http clients.
-        names.retain(|name| !(name == "refs" && path.ends_with("info")));
+        names.retain(|name| counts(path, name));
         hasher.update(format!("{};", names.len()));
         for name in names {
             field(hasher, name.as_bytes());
@@ -165,6 +203,11 @@ fn feed(hasher: &mut Sha256, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Git itself writes `info/refs` when it packs; it is read only by old http clients.
+fn counts(folder: &Path, name: &OsStr) -> bool {
+    !(name == "refs" && folder.ends_with("info"))
+}
+
 /// Bytes with their length before them, so that no two lists of names feed the same bytes.
 fn field(hasher: &mut Sha256, bytes: &[u8]) {
     hasher.update(format!("{};", bytes.len()));
@@ -175,7 +218,29 @@ fn field(hasher: &mut Sha256, bytes: &[u8]) {
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-    use super::digest;
+    use super::{digest, parts};
+
+    /// U34: what moved among the hooks is told by its name; a folder that is not there holds nothing.
+    #[test]
+    fn what_lies_there_has_a_digest_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let (hooks, info) = (folder.path().join("hooks"), folder.path().join("info"));
+        for place in [&hooks, &info] {
+            fs_err::create_dir(place).unwrap();
+        }
+        fs_err::write(hooks.join("pre-commit"), "exit 0").unwrap();
+        fs_err::write(info.join("refs"), "").unwrap();
+        let now = || parts(&[&hooks, &info]).unwrap();
+        let before = now();
+        let names: Vec<&str> = before.keys().map(String::as_str).collect();
+        assert_eq!(names, ["hooks/pre-commit"]);
+        fs_err::write(hooks.join("pre-commit"), "exit 1").unwrap();
+        assert_ne!(before, now());
+        fs_err::remove_file(hooks.join("pre-commit")).unwrap();
+        assert!(now().is_empty());
+        fs_err::remove_dir(&hooks).unwrap();
+        assert!(now().keys().all(|name| name == "hooks"));
+    }
 
     #[test]
     fn every_kind_of_change_moves_the_digest_and_nothing_is_followed_or_waited_for() {

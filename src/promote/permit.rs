@@ -11,7 +11,7 @@ use crate::domain::event::Settlement;
 use crate::domain::failure::Failure;
 use crate::domain::finding::{Claim, Finding};
 use crate::domain::glob::Glob;
-use crate::domain::identity::{Remeasured, Trip};
+use crate::domain::identity::{Remeasured, named};
 use crate::domain::job::Reading;
 use crate::domain::layout;
 use crate::domain::path::RepoPath;
@@ -110,13 +110,10 @@ fn unmoved(round: &ApprovedRound, later: &Remeasured, when: &str) -> Result<(), 
         ));
     }
     if !drift.trips.is_empty() {
-        let parts: Vec<&str> = drift.trips.iter().copied().map(Trip::as_str).collect();
+        let what = named(&later.named(&round.pinned, &drift.trips));
         return Err(Failure::new(
             Code::TripwireMoved,
-            format!(
-                "{} moved since the round was pinned, seen {when}",
-                parts.join(" and ")
-            ),
+            format!("{what} moved since the round was pinned, seen {when}"),
         ));
     }
     Ok(())

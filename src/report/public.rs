@@ -349,13 +349,13 @@ pub enum Kind {
     },
     /// The round closed.
     RoundClosed {
-        /// `passed`, `not_passed`, `stale` or `inconclusive`.
+        /// `passed`, `not_passed`, `stale`, `void` or `inconclusive`.
         result: &'static str,
         /// Paths whose content moved.
         moved: Vec<RepoPath>,
         /// Whether the base moved.
         base_moved: bool,
-        /// Why it is inconclusive, or what moved besides that no job may touch.
+        /// Why it is void or inconclusive, or what moved besides that no job may touch.
         reason: Option<String>,
     },
     /// The run is over but for giving back what it holds.

@@ -106,9 +106,9 @@ pub struct RunReport {
 pub struct RoundReport {
     /// Its number.
     pub round: u32,
-    /// `passed`, `not_passed`, `stale`, `inconclusive`; none while it is open.
+    /// `passed`, `not_passed`, `stale`, `void`, `inconclusive`; none while it is open.
     pub result: Option<&'static str>,
-    /// What moved or why it is inconclusive.
+    /// What moved, or why it is void or inconclusive.
     pub reason: Option<String>,
     /// The content that it judged.
     pub content_tree: Option<Oid>,
@@ -341,6 +341,7 @@ impl RoundReport {
                 let all: Vec<String> = base.into_iter().chain(moved).chain(tripped).collect();
                 (Some("stale"), Some(format!("moved: {}", all.join(", "))))
             }
+            Some(RoundResult::Void { reason, .. }) => (Some("void"), Some(reason.clone())),
             Some(RoundResult::Inconclusive { reason }) => {
                 (Some("inconclusive"), Some(reason.clone()))
             }

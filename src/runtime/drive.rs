@@ -102,9 +102,7 @@ pub async fn drive(
             let before = state.clone();
             match take(journal, state, input, observer) {
                 Ok(events) => {
-                    restore::left_by_work(&before, &events, observer);
-                    restore::lost_by_job(&events, observer);
-                    restore::written_plan(&performing.rim, state, &events, observer);
+                    restore::told_beside(&performing.rim, (&before, state), &events, observer);
                 }
                 Err(failure) => {
                     finished.close();

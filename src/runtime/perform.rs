@@ -5,7 +5,7 @@ mod anew;
 mod delegate;
 mod evidence;
 pub(super) mod job;
-mod measure;
+pub(super) mod measure;
 mod pin;
 pub(super) mod plan;
 mod promote;

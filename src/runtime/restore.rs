@@ -8,14 +8,14 @@ use crate::domain::end::End;
 use crate::domain::event::Event;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
-use crate::domain::identity::{Pin, Remeasured};
+use crate::domain::identity::{Pin, Remeasured, named};
 use crate::domain::job::Stored;
 use crate::domain::restoring::Restoring;
 use crate::domain::work::Work;
 use crate::engine::{Phase, State};
 use crate::git::{evidence, snapshot};
 use crate::runtime::drive::Observer;
-use crate::runtime::perform::plan;
+use crate::runtime::perform::{measure, plan};
 use crate::runtime::rim::Rim;
 use crate::store::{Artifacts, Entry};
 
@@ -84,7 +84,7 @@ fn named_by(event: &Event) -> Vec<&Stored> {
 /// Tells what a step of work lost and what it left elsewhere, each with the command that brings it,
 /// however the step ends. What the run ends by names its own entry. A refinement that gave no plan is
 /// told too (row M-044), and what changed while a job ran that may only read.
-pub(super) fn left_by_work(before: &State, events: &[Event], observer: &mut dyn Observer) {
+fn left_by_work(before: &State, events: &[Event], observer: &mut dyn Observer) {
     let (Some((work, _)), Some(run)) = (before.work(), &before.run) else {
         return;
     };
@@ -122,8 +122,45 @@ pub(super) fn left_by_work(before: &State, events: &[Event], observer: &mut dyn 
     }
 }
 
+/// Tells what is to be known of events and is none, of a state and the one after them.
+pub(super) fn told_beside(
+    rim: &Rim,
+    (before, after): (&State, &State),
+    events: &[Event],
+    observer: &mut dyn Observer,
+) {
+    moved_aside(before, events, observer);
+    left_by_work(before, events, observer);
+    lost_by_job(events, observer);
+    written_plan(rim, after, events, observer);
+}
+
+/// Tells what people did to git while the run lay aside, as whoever takes it up found it.
+fn moved_aside(before: &State, events: &[Event], observer: &mut dyn Observer) {
+    for event in events {
+        if let Event::RunResumed {
+            found: Some(found), ..
+        } = event
+        {
+            let moved = before.moved_aside(found);
+            if !moved.is_empty() {
+                let what = named(&moved);
+                observer.note(&format!(
+                    "{what} moved while the run lay aside: it goes on with that as it is now"
+                ));
+            }
+        }
+    }
+}
+
+/// What the source is found to be when the run is taken up again, before anybody is asked.
+#[must_use]
+pub fn look(rim: &Rim, state: &State) -> Option<Box<Remeasured>> {
+    measure::aside(rim, state).map(Box::new)
+}
+
 /// Tells what a job of its own run threw away.
-pub(super) fn lost_by_job(events: &[Event], observer: &mut dyn Observer) {
+fn lost_by_job(events: &[Event], observer: &mut dyn Observer) {
     for event in events {
         if let Event::EffectDone { outcome, .. } = event
             && let Outcome::Delegated { outcome } = &**outcome
@@ -160,12 +197,7 @@ fn changed_beside_reading(work: &Work, measured: &Remeasured) -> Option<String> 
 }
 
 /// Tells of a plan that was just written what is to be known of it.
-pub(super) fn written_plan(
-    rim: &Rim,
-    state: &State,
-    events: &[Event],
-    observer: &mut dyn Observer,
-) {
+fn written_plan(rim: &Rim, state: &State, events: &[Event], observer: &mut dyn Observer) {
     let is_written = events.iter().any(|event| {
         if let Event::WorkClosed { job, reply, .. } = event {
             reply.is_some() && state.plan == Some(*job)

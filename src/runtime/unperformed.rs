@@ -44,6 +44,7 @@ pub(super) fn outcome(effect: &Effect, failure: Failure) -> Outcome {
         Effect::Timer { .. } => Outcome::TimerEnded { elapsed: false },
         Effect::Release => Outcome::Released {
             left: vec![failure.message],
+            found: None,
         },
         // It may have been started, and may have written.
         Effect::RunJob { .. } => Outcome::JobEnded {
@@ -98,7 +99,7 @@ mod tests {
         );
         let released = awaited(cannot_be(), &Effect::Release).await;
         assert!(
-            matches!(&released, Outcome::Released { left } if left.len() == 1),
+            matches!(&released, Outcome::Released { left, .. } if left.len() == 1),
             "{released:?}"
         );
     }

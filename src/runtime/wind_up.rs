@@ -52,6 +52,7 @@ pub async fn cancel(
         InputKind::Resume {
             allowed: Allowed::default(),
             ran: None,
+            found: None,
         }
     } else {
         // It does not go on first: nobody is asked again, and nobody is told so.
@@ -157,7 +158,8 @@ async fn outcome(
                 // The record of who they are lies there, for `cleanup`.
                 Err(failure) => vec![failure.message],
             };
-            Outcome::Released { left }
+            let found = None;
+            Outcome::Released { left, found }
         }
     })
 }

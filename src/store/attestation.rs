@@ -105,7 +105,10 @@ impl Attestation {
         let fail_on = summary.spec.as_ref().map(|spec| spec.review.fail_on);
         let rounds = summary.rounds.iter().filter_map(|round| {
             // What moved makes approvals void, and no refusal.
-            let unsettled = matches!(round.result, None | Some(RoundResult::Stale { .. }));
+            let unsettled = matches!(
+                round.result,
+                None | Some(RoundResult::Stale { .. } | RoundResult::Void { .. })
+            );
             let refused_at = fail_on.and_then(|fail_on| summary.refused_at(round, fail_on));
             Some(AttestedRound {
                 number: round.number,

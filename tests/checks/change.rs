@@ -200,6 +200,7 @@ pub(crate) fn job(repo: &Repo) -> ChecksJob {
                 info: digest(),
                 index: digest(),
                 manifests: digest(),
+                parts: Box::default(),
             },
             notices: Vec::new(),
         },

@@ -472,6 +472,7 @@ fn pin() -> Pin {
             info: digest(),
             index: digest(),
             manifests: digest(),
+            parts: Box::default(),
         },
         notices: Vec::new(),
     }

@@ -205,6 +205,7 @@ fn the_time_of_a_killed_engine_counts() {
                 allowed: Allowed::default(),
                 seen: None,
                 ran: None,
+                found: None,
             },
             Event::JobSilent {
                 stamp: at(13_000),
@@ -216,6 +217,7 @@ fn the_time_of_a_killed_engine_counts() {
                 allowed: Allowed::default(),
                 seen: seen.map(Timestamp::from_millis),
                 ran: told,
+                found: None,
             },
         ];
         for event in &events {

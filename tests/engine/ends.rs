@@ -71,6 +71,7 @@ fn result(result: &RoundResult) -> &'static str {
         RoundResult::Passed => "passed",
         RoundResult::NotPassed { .. } => "not passed",
         RoundResult::Stale { .. } => "stale",
+        RoundResult::Void { .. } => "void",
         RoundResult::Inconclusive { .. } => "inconclusive",
     }
 }

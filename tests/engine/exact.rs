@@ -2,6 +2,8 @@
 
 #[path = "exact/answered.rs"]
 mod answered;
+#[path = "exact/aside.rs"]
+mod aside;
 #[path = "exact/besides.rs"]
 mod besides;
 #[path = "exact/last_word.rs"]

@@ -11,15 +11,16 @@ use run_loop::domain::effect::{Done, Effect, Outcome};
 use run_loop::domain::event::{Event, StopCause};
 use run_loop::domain::failure::Failure;
 use run_loop::domain::id::{EffectId, JobId};
+use run_loop::domain::identity::Remeasured;
 use run_loop::domain::job::{Ended, Job, Role};
 use run_loop::domain::limits::Allowed;
-use run_loop::engine::{Input, InputKind, State, check, fold, step};
+use run_loop::engine::{Input, InputKind, Phase, State, check, fold, step};
 
 use crate::cancelled::measures_what_is_left;
 use crate::laws::jobs_are_kept;
 use crate::model;
 use crate::promoted::unearned;
-use crate::world::{World, any_worlds, delegated, interrupted, late, oid, stamp};
+use crate::world::{World, any_worlds, delegated, interrupted, late, look, oid, stamp};
 use desk::Act;
 pub use desk::Desk;
 
@@ -77,9 +78,13 @@ impl<'a> Driver<'a> {
     }
     /// The same, with this allowed.
     pub fn again_with(&self, allowed: Allowed) -> Self {
-        self.taken_up(InputKind::Resume { allowed, ran: None })
+        self.taken_up(InputKind::Resume {
+            allowed,
+            ran: None,
+            found: None,
+        })
     }
-    fn taken_up(&self, resume: InputKind) -> Self {
+    fn taken_up(&self, mut resume: InputKind) -> Self {
         let mut driver = Self::new(self.world);
         driver.content = self.content;
         driver.bought.clone_from(&self.bought);
@@ -89,6 +94,9 @@ impl<'a> Driver<'a> {
         // Time goes on, whoever looks at it.
         let newest = driver.state.stamp.map_or(0, |stamp| stamp.at.as_millis());
         driver.clock = self.clock.max(u64::try_from(newest).unwrap()) + 1_000_000;
+        if let InputKind::Resume { found, .. } = &mut resume {
+            *found = Some(driver.look());
+        }
         driver.input(resume);
         driver.drain();
         driver
@@ -154,6 +162,10 @@ impl<'a> Driver<'a> {
         if let Effect::Delegate { dispatch } = effect {
             return self.dispatched(effect, dispatch);
         }
+        if let (Effect::Release, true) = (effect, self.state.is_being_put_aside()) {
+            let (left, found) = (Vec::new(), Some(self.look()));
+            return Outcome::Released { left, found };
+        }
         let Effect::RunJob { job } = effect else {
             let findings = self.state.findings.clone();
             let outcome = self.world.perform(effect, &mut self.content, &findings);
@@ -215,6 +227,14 @@ impl<'a> Driver<'a> {
         }
         !jobs.is_empty()
     }
+    /// What whoever looks finds beside a measurement that was asked for: between steps, as it was found last.
+    fn look(&self) -> Box<Remeasured> {
+        let mut found = look(self.content);
+        if let (Phase::Between, Some(last)) = (&self.state.phase, &self.state.watched) {
+            found.pin.tripwire = last.tripwire.clone();
+        }
+        found
+    }
     pub fn start(&mut self) {
         self.input(InputKind::Start(Box::new(self.world.spec())));
     }
@@ -242,6 +262,7 @@ pub fn resume() -> InputKind {
     InputKind::Resume {
         allowed: Allowed::default(),
         ran: None,
+        found: None,
     }
 }
 

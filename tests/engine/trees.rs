@@ -322,6 +322,7 @@ fn a_wait_that_outlived_its_engine_folds() {
         allowed: run_loop::domain::limits::Allowed::default(),
         seen: None,
         ran: None,
+        found: None,
     };
     let done = Event::EffectDone {
         stamp: stamp(1_001),

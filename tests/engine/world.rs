@@ -41,8 +41,8 @@ pub use helpers::{Delegating, Fate, Helper, Then};
 use review::{Said, outcome};
 pub use review::{answered, claim, ended_with, reviewed};
 pub use script::{Answer, Arbiter, Crew, Deed, Motion, Planned, SlotScript};
-pub use source::is_same_line;
 use source::{evidence, measure, pin};
+pub use source::{is_same_line, look};
 
 #[derive(Debug, Clone)]
 pub struct World {
@@ -270,7 +270,10 @@ impl World {
                     })
                 },
             },
-            Effect::Release => Outcome::Released { left: Vec::new() },
+            Effect::Release => Outcome::Released {
+                left: Vec::new(),
+                found: None,
+            },
         }
     }
 

@@ -93,6 +93,7 @@ pub(crate) fn pin(repo: &Repo, base: &str, head: &str) -> Pin {
             info: none.clone(),
             index: none.clone(),
             manifests: none,
+            parts: Box::default(),
         },
         notices: Vec::new(),
     }

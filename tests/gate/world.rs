@@ -131,6 +131,7 @@ impl World {
                 info: Digest::of(b"3"),
                 index: Digest::of(b"4"),
                 manifests: Digest::of(b"5"),
+                parts: Box::default(),
             },
             notices: Vec::new(),
         }

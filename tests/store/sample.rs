@@ -143,6 +143,7 @@ pub(crate) fn pin(content: char) -> Pin {
             info: Digest::of(b"3"),
             index: Digest::of(b"4"),
             manifests: Digest::of(b"5"),
+            parts: Box::default(),
         },
         notices: Vec::new(),
     }

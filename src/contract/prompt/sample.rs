@@ -323,6 +323,7 @@ fn pin(full: bool) -> Pin {
             info: digest(),
             index: digest(),
             manifests: digest(),
+            parts: Box::default(),
         },
         notices: Vec::new(),
         identity: Identity {

@@ -30,7 +30,7 @@ pub(super) fn next(state: &State) -> Option<Event> {
     };
     match &last.result {
         RoundResult::Passed | RoundResult::Inconclusive { .. } => after_round(state),
-        RoundResult::Stale { .. } => round::next(state, following(last)),
+        RoundResult::Stale { .. } | RoundResult::Void { .. } => round::next(state, following(last)),
         RoundResult::NotPassed { .. } => Some(turn(state, run, last)),
     }
 }

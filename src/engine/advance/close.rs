@@ -7,7 +7,7 @@ use crate::domain::end::End;
 use crate::domain::event::{Event, RoundResult, Settlement, StopCause};
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
-use crate::domain::identity::Pin;
+use crate::domain::identity::{Pin, named};
 use crate::domain::job::Role;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
@@ -45,6 +45,7 @@ pub(super) fn put_aside(state: &State) -> Option<Event> {
     let run = state.run.as_ref()?;
     let Some(stop) = state.stop else {
         let Parking { failure, until } = state.parking.clone()?;
+        let failure = with_what_moved(state, failure);
         return Some(Event::RunSuspended { failure, until });
     };
     let (code, word) = match stop {
@@ -54,10 +55,23 @@ pub(super) fn put_aside(state: &State) -> Option<Event> {
     };
     let message = format!("run {} was {word}; it can be resumed", run.loop_id);
     let resume = ["run-loop", "resume", &run.loop_id.to_string()].map(str::to_owned);
+    let failure = Failure::new(code, message).next(resume);
     Some(Event::RunSuspended {
-        failure: Failure::new(code, message).next(resume),
+        failure: with_what_moved(state, failure),
         until: None,
     })
+}
+
+/// Says what moved while jobs ran, as long as whoever was there can be asked about it.
+fn with_what_moved(state: &State, mut failure: Failure) -> Failure {
+    if let Some(aside) = state.aside.as_ref().filter(|it| !it.moved.is_empty()) {
+        let mut said = format!("; {} moved while jobs ran", named(&aside.moved));
+        if state.review().is_some() {
+            said.push_str(": what passed in the round under way is void, and it is reviewed again");
+        }
+        failure.message.push_str(&said);
+    }
+    failure
 }
 
 /// The run's end after a round that nothing follows.
@@ -71,7 +85,9 @@ pub(super) fn after_round(state: &State) -> Option<Event> {
             failure: inconclusive(state, run, round, reason),
         },
         // The agenda says what follows them.
-        RoundResult::NotPassed { .. } | RoundResult::Stale { .. } => return None,
+        RoundResult::NotPassed { .. } | RoundResult::Stale { .. } | RoundResult::Void { .. } => {
+            return None;
+        }
     };
     Some(Event::RunClosing { end })
 }

@@ -2,7 +2,7 @@
 
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
-use crate::domain::identity::Trip;
+use crate::domain::identity::named;
 use crate::domain::oid::Oid;
 use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::engine::advance::work::log;
@@ -56,7 +56,6 @@ fn rebased_to(run: &RunSpec, old: &Oid, new: &Oid) -> Failure {
 }
 
 fn tampered(state: &State) -> Failure {
-    let names: Vec<&str> = state.tampered.iter().copied().map(Trip::as_str).collect();
-    let message = format!("{} moved while jobs ran", names.join(" and "));
+    let message = format!("{} moved while jobs ran", named(&state.tampered));
     Failure::new(Code::TripwireMoved, message).next(log(state))
 }

@@ -10,12 +10,13 @@ use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::glob::Glob;
 use crate::domain::id::RoundNumber;
-use crate::domain::identity::{Identity, Pin, Remeasured};
+use crate::domain::identity::{Identity, Pin, Remeasured, named};
 use crate::domain::path::RepoPath;
 use crate::domain::run_spec::{BaseSpec, Quorum, RunSpec};
 use crate::engine::advance::close::{self, fail};
 use crate::engine::advance::work::beside;
 use crate::engine::advance::{moved, request, slot};
+use crate::engine::review::SlotReview;
 use crate::engine::state::{Review, Stage, State};
 
 /// Opens the next round, or ends the run where none is left: a stale last round (T-008).
@@ -26,11 +27,14 @@ pub(super) fn next(state: &State, next: RoundNumber) -> Option<Event> {
     if next.0 <= state.rounds_allowed() && found.is_none() {
         return Some(Event::RoundOpened { round: next });
     }
-    let RoundResult::Stale {
-        moved, base_moved, ..
-    } = &last.result
-    else {
-        return None;
+    let (moved, base_moved) = match &last.result {
+        RoundResult::Stale {
+            moved, base_moved, ..
+        } => (moved, base_moved),
+        RoundResult::Void { reason, .. } => return Some(fail(void(state, run, reason, found))),
+        RoundResult::Passed | RoundResult::NotPassed { .. } | RoundResult::Inconclusive { .. } => {
+            return None;
+        }
     };
     if let Some(found) = found {
         return Some(fail(touched(last.number, moved, found)));
@@ -47,6 +51,15 @@ pub(super) fn next(state: &State, next: RoundNumber) -> Option<Event> {
     };
     let failure = close::of_all_rounds(state, run, failure);
     Some(fail(failure.next(run.again())))
+}
+
+/// A round that is void by the tripwire, and that no other one follows.
+fn void(state: &State, run: &RunSpec, reason: &str, found: Option<Failure>) -> Failure {
+    let failure = Failure::new(Code::TripwireMoved, reason).next(run.command.clone());
+    match found {
+        Some(found) => beside(failure, found),
+        None => close::of_all_rounds(state, run, failure),
+    }
 }
 
 /// A void round that no other one follows, since more than the content moved.
@@ -73,6 +86,9 @@ pub(super) fn stage(state: &State, number: RoundNumber, stage: &Stage) -> Option
         | Stage::Gathering { .. }
         | Stage::Measuring { .. }
         | Stage::Promoting { .. } => None,
+        Stage::Pinned { .. } | Stage::Gathered { .. } if state.touched.is_some() => {
+            Some(state.touched.as_ref()?.closes(number))
+        }
         Stage::Pinned { result } => pinned(state, number, result),
         Stage::Gathered { result, .. } => gathered(state, number, result),
         Stage::Reviewing { review } => reviewing(state, number, review),
@@ -213,11 +229,14 @@ fn reviewing(state: &State, number: RoundNumber, review: &Review) -> Option<Even
         return Some(event);
     }
     // Every report is sealed when every slot is settled.
-    review
-        .slots
-        .values()
-        .all(|slot| slot.settlement().is_some())
-        .then(|| measure(state, number, review, MeasurePoint::Sealed))
+    let mut slots = review.slots.values();
+    if slots.all(|slot| slot.settlement().is_some()) {
+        return Some(measure(state, number, review, MeasurePoint::Sealed));
+    }
+    let touched = state.touched.as_ref()?;
+    let mut slots = review.slots.values();
+    // What was handed over before is judged first: claims never vanish.
+    (!slots.any(SlotReview::is_at_work)).then(|| touched.closes(number))
 }
 
 fn measure(state: &State, round: RoundNumber, review: &Review, point: MeasurePoint) -> Event {
@@ -241,7 +260,12 @@ fn judge(
     measured: &Remeasured,
 ) -> Option<Event> {
     let run = state.run.as_ref()?;
-    let drift = measured.drift_from(&review.pin);
+    let mut drift = measured.drift_from(&review.pin);
+    if let Some(touched) = &state.touched {
+        let trips = touched.trips();
+        drift.trips.retain(|trip| !trips.contains(trip));
+        drift.trips.extend(trips);
+    }
     let closed = |result| Some(Event::RoundClosed { round, result });
     if drift.is_stale() {
         return closed(RoundResult::Stale {
@@ -261,12 +285,12 @@ fn judge(
     if let Some(reason) = missing_verdicts(state, run, review) {
         return closed(RoundResult::Inconclusive { reason });
     }
+    if let Some(touched) = &state.touched {
+        return Some(touched.closes(round));
+    }
     if !drift.trips.is_empty() {
-        let what: Vec<&str> = drift.trips.iter().map(|trip| trip.as_str()).collect();
-        let reason = format!(
-            "{} moved since the round was pinned: its approvals are void",
-            what.join(" and ")
-        );
+        let what = named(&measured.named(&review.pin, &drift.trips));
+        let reason = format!("{what} moved since the round was pinned: its approvals are void");
         return closed(RoundResult::Inconclusive { reason });
     }
     Some(match point {

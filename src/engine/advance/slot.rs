@@ -148,8 +148,11 @@ fn may_be_asked(run: &RunSpec, review: &Review, slot: &Slot) -> bool {
 }
 
 /// Whether the run may spend more on the agent whose turn it is.
+///
+/// Nobody is asked in a round of which it is known that it is void.
 fn affordable(state: &State, slot: &Slot, place: &SlotReview) -> bool {
-    budget::allows(state, Paid::Own(Role::Review), slot.agent_at(place.rank))
+    state.touched.is_none()
+        && budget::allows(state, Paid::Own(Role::Review), slot.agent_at(place.rank))
 }
 
 /// What the slot judges by, with the agent of this rank.

@@ -6,7 +6,7 @@ use crate::domain::identity::Remeasured;
 use crate::engine::fold::round::{
     gathered, job_ended, pinned, promote_requested, set_stage, with_review, with_slot,
 };
-use crate::engine::fold::{delegation, fault, work};
+use crate::engine::fold::{aside, delegation, fault, work};
 use crate::engine::review::SlotProgress;
 use crate::engine::state::{JobRecord, Phase, Stage, State};
 
@@ -104,7 +104,7 @@ pub(super) fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             // Whether the limit still holds is asked of the moment itself.
             Timer::Limit => {}
         },
-        (Effect::Release, Outcome::Released { .. }) => released(state),
+        (Effect::Release, Outcome::Released { found, .. }) => released(state, found.as_deref()),
         (
             Effect::Pin { .. }
             | Effect::MakeEvidence { .. }
@@ -145,14 +145,17 @@ fn waited(state: &mut State) {
 }
 
 /// Everything that the run held was given back.
-fn released(state: &mut State) {
+fn released(state: &mut State, found: Option<&Remeasured>) {
     match &mut state.phase {
         Phase::Closing { released, .. } => *released = true,
         Phase::Unstarted
         | Phase::Between
         | Phase::Work { .. }
         | Phase::Round { .. }
-        | Phase::Ended { .. } => state.given_back = true,
+        | Phase::Ended { .. } => {
+            state.given_back = true;
+            aside::given_back(state, found);
+        }
     }
     state.trees.clear();
 }

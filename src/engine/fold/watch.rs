@@ -5,7 +5,7 @@
 
 use crate::domain::effect::{Done, Outcome};
 use crate::domain::identity::Pin;
-use crate::engine::state::{Phase, Stage, State};
+use crate::engine::state::State;
 
 /// An effect came back: it may have looked at the source.
 pub(super) fn looked(state: &mut State, outcome: &Outcome) {
@@ -33,7 +33,7 @@ pub(super) fn looked(state: &mut State, outcome: &Outcome) {
     }
 }
 
-fn seen(state: &mut State, now: &Pin) {
+pub(super) fn seen(state: &mut State, now: &Pin) {
     if state.branch.is_none() {
         state.branch = Some(now.tripwire.head_ref.clone());
     }
@@ -41,37 +41,15 @@ fn seen(state: &mut State, now: &Pin) {
         return;
     };
     for trip in before.tripwire.differs(&now.tripwire) {
-        if trip.outlasts_its_round() && !state.tampered.contains(&trip) {
-            state.tampered.push(trip);
+        let is_known = state.tampered.iter().any(|moved| moved.trip == trip);
+        if trip.outlasts_its_round() && !is_known {
+            let moved = before.tripwire.moved(&now.tripwire, trip);
+            state.tampered.push(moved);
         }
     }
     let (old, new) = (&before.identity.base, &now.identity.base);
     // Who brings HEAD onto the ref as it was has another base, and nothing new in it.
     if old != new && before.base_tip != now.base_tip && state.rebased.is_none() {
         state.rebased = Some((old.clone(), new.clone()));
-    }
-}
-
-/// The pin of what is under way: what is measured next is compared with it.
-pub(super) fn under_way(state: &State) -> Option<&Pin> {
-    let Phase::Round { stage, .. } = &state.phase else {
-        return state.work().map(|(_, pin)| pin);
-    };
-    match &**stage {
-        Stage::Pinned {
-            result: Done::Ok(pin),
-        }
-        | Stage::Gathering { pin }
-        | Stage::Gathered { pin, .. } => Some(pin),
-        Stage::Reviewing { review }
-        | Stage::Measuring { review, .. }
-        | Stage::Measured { review, .. }
-        | Stage::Promoting { review, .. }
-        | Stage::Promoted { review, .. } => Some(&review.pin),
-        Stage::Opened
-        | Stage::Pinning
-        | Stage::Pinned {
-            result: Done::Err(_),
-        } => None,
     }
 }

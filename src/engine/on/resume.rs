@@ -1,6 +1,7 @@
 //! An engine takes the run up again.
 
 use crate::domain::event::Event;
+use crate::domain::identity::Remeasured;
 use crate::domain::limits::Allowed;
 use crate::domain::time::Stamp;
 use crate::engine::state::State;
@@ -11,11 +12,13 @@ pub(super) fn record(
     stamp: Stamp,
     allowed: Allowed,
     ran: Option<u64>,
+    found: Option<Box<Remeasured>>,
 ) -> Option<Event> {
     (state.run.is_some() && !state.is_over()).then_some(Event::RunResumed {
         stamp,
         allowed,
         seen: None,
         ran,
+        found,
     })
 }

@@ -157,7 +157,7 @@ pub(super) fn done(requested: Option<&Effect>, outcome: &Outcome, of: Told<'_>) 
             manifest_sha256: promotion.manifest_sha256.clone(),
             files: promotion.files.clone(),
         }),
-        Outcome::Released { left } => Kind::Released { left: left.clone() },
+        Outcome::Released { left, .. } => Kind::Released { left: left.clone() },
     }
 }
 
@@ -365,6 +365,7 @@ pub(super) fn closed(result: &RoundResult) -> Kind {
             base_moved,
             tripped,
         } => ("stale", moved.clone(), *base_moved, also(tripped)),
+        RoundResult::Void { reason, .. } => ("void", none(), false, Some(reason.clone())),
         RoundResult::Inconclusive { reason } => {
             ("inconclusive", none(), false, Some(reason.clone()))
         }

@@ -46,6 +46,16 @@ fn perform(rim: &Rim, run: &RunSpec, pinned: &Pin) -> Result<Remeasured, Failure
     Ok(measured)
 }
 
+/// The measurement by which a run lies aside, and the one by which it is taken up again; `None` where there is
+/// nothing to compare with, or the source cannot be measured: then nothing is known of what moved.
+pub(crate) fn aside(rim: &Rim, state: &State) -> Option<Remeasured> {
+    let (run, pinned) = (state.run.as_deref()?, state.watched_aside()?);
+    let measured = measure::measure(&rim.git, &rim.repository, &rim.store, run, pinned);
+    measured
+        .inspect_err(|failure| tracing::warn!(%failure, "the source cannot be measured"))
+        .ok()
+}
+
 /// What holds what is lost.
 fn kept_in(rim: &Rim, pinned: &Pin) -> Kept {
     Kept {

@@ -43,6 +43,7 @@ fn a_limit_parks_a_run_of_one_job() {
     run.input(InputKind::Resume {
         allowed: Allowed::default(),
         ran: None,
+        found: None,
     });
     assert_eq!(run.fence(job).attempt, 2);
     run.ends(job, delegated(Ended::Exited { code: 0 }, true));
@@ -136,7 +137,11 @@ fn limits_without_end_park_the_run_and_fail_no_job() {
                     ..Allowed::default()
                 };
                 parked.push(waited);
-                run.input(InputKind::Resume { allowed, ran: None });
+                run.input(InputKind::Resume {
+                    allowed,
+                    ran: None,
+                    found: None,
+                });
             }
             if let Some((id, Effect::Timer { until, .. })) = run.effect(Effect::is_timer) {
                 waited += 1;

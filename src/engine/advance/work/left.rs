@@ -2,11 +2,12 @@
 
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
-use crate::domain::identity::{Elsewhere, Pin, Remeasured, Site, Trip};
+use crate::domain::identity::{Elsewhere, Pin, Remeasured, Site, named};
 use crate::domain::job::Role;
 use crate::domain::work::Work;
 use crate::engine::advance::moved;
 use crate::engine::advance::work::log;
+use crate::engine::aside::counted;
 use crate::engine::state::State;
 
 /// A source that cannot be measured after a job: where a precondition of measuring is what failed,
@@ -42,17 +43,11 @@ pub(in crate::engine::advance) fn misplaced(
         return moved::found(state);
     }
     let drift = measured.drift_from(pin);
-    // Who writes may commit and stage; nobody may rewire the repository.
-    let tripped: Vec<&str> = drift
-        .trips
-        .iter()
-        .filter(|trip| !work.role.writes() || !matches!(trip, Trip::Index | Trip::BranchTip))
-        .map(|trip| trip.as_str())
-        .collect();
+    let tripped = counted(Some(work.role), pin, measured);
     if !tripped.is_empty() {
         let message = format!(
             "{} moved while the {} job of the {} ran",
-            tripped.join(" and "),
+            named(&tripped),
             work.role.as_str(),
             work.slot
         );

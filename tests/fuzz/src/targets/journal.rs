@@ -60,6 +60,7 @@ fn seeds() -> Vec<Vec<u8>> {
             allowed: run_loop::domain::limits::Allowed::default(),
             seen: None,
             ran: None,
+            found: None,
         },
         Event::StopRequested {
             stamp,
