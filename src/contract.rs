@@ -15,6 +15,7 @@
 pub mod acceptance;
 mod claims;
 pub mod delegation;
+pub mod findings;
 mod form;
 mod json;
 mod judge;

@@ -11,6 +11,8 @@ mod claims;
 mod coverage;
 #[path = "contract/delegated.rs"]
 mod delegated;
+#[path = "contract/findings.rs"]
+mod findings;
 #[path = "contract/fixture.rs"]
 mod fixture;
 #[path = "contract/lines.rs"]

@@ -20,6 +20,7 @@ use crate::store::mailbox::{CARD, Card, INBOX, OUTBOX};
 
 const PROMPT: &str = "prompt.md";
 const EVIDENCE: &str = "evidence";
+const FINDINGS: &str = "findings.json";
 const REPORT: &str = "report.md";
 const WRAP_UP: &str = "wrap-up.md";
 
@@ -125,6 +126,18 @@ impl JobFolder {
         let written = card
             .encode()
             .and_then(|bytes| self.folder.write(CARD, &bytes));
+        written.map_err(|error| self.unusable(&error))
+    }
+
+    /// Puts the findings of the run beside the evidence.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn show_findings(&self, findings: &[u8]) -> Result<(), Failure> {
+        let written = self
+            .folder
+            .child(EVIDENCE)
+            .and_then(|folder| folder.write(FINDINGS, findings));
         written.map_err(|error| self.unusable(&error))
     }
 

@@ -469,3 +469,53 @@ fn what_was_found_again_is_not_mended_by_an_earlier_pass() {
         .says("nobody else can say that F-1 is mended");
     stage.promoted_nothing();
 }
+
+/// Agents that work by programs have the ledger as a file beside the diff.
+#[test]
+fn who_writes_and_who_reads_again_find_the_ledger_in_a_file() {
+    let stage = Stage::new();
+    let kept = |name: &str| stage.bench().repo.beside(name);
+    let keeps = |name: &str| {
+        let to = quote(kept(name).to_str().unwrap());
+        format!("cp \"$RUN_LOOP_JOB_EVIDENCE/findings.json\" {to}")
+    };
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        (
+            "correct",
+            &format!(
+                "{}; {}; answers fixed | deliver",
+                keeps("correct"),
+                adds("// as wished")
+            ),
+        ),
+    ]);
+    let wish = finding("a wish", "medium", "src/lib.rs", 1);
+    let reviewer = by_round(&[
+        format!("{}; {}", keeps("first"), says("NOT PASS", &[wish], &[])),
+        format!(
+            "{}; {}",
+            keeps("second"),
+            says("PASS", &[], &[("F-1", "fixed")])
+        ),
+    ]);
+    let (first, correct, second) = (kept("first"), kept("correct"), kept("second"));
+    let stage = stage
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", &reviewer)]))
+        .ready();
+    stage.run(&LINE).ends(0);
+    let read = |path| -> serde_json::Value {
+        serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    };
+    assert_eq!(
+        read(first),
+        serde_json::json!({"version": 1, "findings": []})
+    );
+    let correct = read(correct);
+    assert_eq!(correct["findings"][0]["title"], "a wish");
+    assert_eq!(correct["findings"][0]["disposition"], "open");
+    let second = read(second);
+    assert_eq!(second["findings"][0]["said"][0]["role"], "correct");
+    assert_eq!(second["findings"][0]["disposition"], "fixed");
+}

@@ -9,7 +9,7 @@ use crate::agent::dispatched::Dispatched;
 use crate::agent::job_folder::JobFolder;
 use crate::agent::profile::Wanted;
 use crate::contract::delegation::{sentence, table};
-use crate::contract::prompt;
+use crate::contract::{findings, prompt};
 use crate::domain::agent::{Agent, AgentKind, ProfileAgent};
 use crate::domain::code::Code;
 use crate::domain::confinement::Confinement;
@@ -321,6 +321,7 @@ impl Assignment<'_> {
         self.rim.note_secrets(self.state, &folder)?;
         if self.tree.is_some() {
             folder.show_seen(&seen)?;
+            folder.show_findings(&self.findings()?)?;
         }
         folder.tell(&Card::new(
             self.run.loop_id,
@@ -339,6 +340,16 @@ impl Assignment<'_> {
             prompt: Some(stored),
             ..self.answer(dispatched, reading)
         })
+    }
+
+    /// The findings that the job may know of, as it finds them beside the evidence.
+    fn findings(&self) -> Result<Vec<u8>, Failure> {
+        let words = &self.state.notes;
+        let written = match &self.task {
+            Task::Review(task) => findings::render(&task.prior(), words, &self.state.places),
+            Task::Work(task) => findings::render(&self.state.findings, words, &task.all_places()),
+        };
+        written.map_err(|error| Failure::new(Code::Internal, error.to_string()))
     }
 
     /// Reads a report, by the agent's contract.

@@ -93,7 +93,7 @@ impl<'a> ReviewTask<'a> {
             Failure::new(Code::Internal, message)
         })
     }
-    fn prior(&self) -> Vec<Finding> {
+    pub(super) fn prior(&self) -> Vec<Finding> {
         prior(self.state, self.job).cloned().collect()
     }
     pub(super) fn read(&self, agent: &Agent, report: &[u8]) -> Reading {

@@ -100,7 +100,14 @@ impl<'a> WorkTask<'a> {
     /// Where the lines that the findings cite are in the source as the job finds it: it may be another one
     /// than reviewers were shown last, since somebody worked on it meanwhile.
     fn places(&self) -> BTreeMap<FindingId, Place> {
-        let ids = self.findings.iter().map(|finding| finding.id);
+        self.places_of(&self.findings)
+    }
+    /// The same of all findings of the run.
+    pub(super) fn all_places(&self) -> BTreeMap<FindingId, Place> {
+        self.places_of(&self.state.findings)
+    }
+    fn places_of(&self, findings: &[Finding]) -> BTreeMap<FindingId, Place> {
+        let ids = findings.iter().map(|finding| finding.id);
         let known = |id| Some((id, self.state.places.get(&id)?.clone()));
         let shown: BTreeMap<FindingId, Place> = ids.filter_map(known).collect();
         let now = &self.pin.identity.tree;
