@@ -45,7 +45,7 @@ pub use seen::LastSeen;
 pub use session::NoSession;
 pub use state::{JobRecord, Parking, Phase, Review, Stage, State};
 pub use weigh::{Refusal, Weight, weigh};
-pub use work::{Asked, ClosedWork, WorkStage};
+pub use work::{Asked, ClosedWork, TakenUp, WorkStage};
 
 use crate::domain::code::Code;
 use crate::domain::event::Event;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::agent::Agent;
 use crate::domain::id::{JobId, MessageId};
-use crate::domain::identity::Lost;
+use crate::domain::identity::{Doubt, Lost};
 use crate::domain::job::{Ended, SessionUse, Stored};
 use crate::domain::spent::Spent;
 use crate::domain::time::{Stamp, Timestamp};
@@ -298,6 +298,9 @@ pub struct DispatchOutcome {
     /// Uncommitted edits that are gone since, where the source was pinned before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Box<Lost>>,
+    /// Why it is not known whether there are any, where it should be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<Box<Doubt>>,
 }
 
 impl DispatchOutcome {

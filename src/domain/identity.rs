@@ -167,6 +167,8 @@ pub enum About {
     Stash,
     /// The index.
     Index,
+    /// Uncommitted edits.
+    Edits,
 }
 
 impl Doubt {
@@ -190,6 +192,10 @@ impl Doubt {
                 "thrown away what was in the index alone",
                 "what nothing holds any more is",
             ),
+            About::Edits => (
+                "thrown away uncommitted edits that were there right before it",
+                "what is uncommitted now is",
+            ),
         };
         let why = &self.why;
         format!("may have {may}, which is not known, since {why}; {all} listed by")
@@ -202,6 +208,7 @@ impl Doubt {
             About::Head => &["fsck", "--no-reflogs", "--no-progress"],
             About::Stash => &["stash", "list"],
             About::Index => &["fsck", "--no-progress"],
+            About::Edits => &["status", "--short"],
         };
         let git = ["git", "-C", root];
         let all = git.iter().chain(words);

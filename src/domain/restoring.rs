@@ -124,7 +124,9 @@ impl Restoring {
             ..Self::of_path(What::LostSide, said, &side.kept_at(), kept, commit)
         }
     }
-    fn unknown(doubt: &Doubt, root: &str) -> Self {
+    /// Of what is not known.
+    #[must_use]
+    pub fn unknown(doubt: &Doubt, root: &str) -> Self {
         Self {
             what: What::Unknown,
             path: None,

@@ -107,9 +107,25 @@ pub struct Asked {
     pub limited: u32,
     /// When such a limit is lifted.
     pub limited_until: Option<Timestamp>,
+    /// What is asked of it since the run was taken up.
+    pub taken_up: TakenUp,
+}
+
+/// What is asked of a step since its run was taken up.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TakenUp {
+    /// The first such attempt, where the run was.
+    pub since: Option<u32>,
+    /// Whether such an attempt was asked after others: the source was kept right before it.
+    pub anew: bool,
 }
 
 impl Asked {
+    /// Whether an attempt is the first one since the run was taken up, and not the step's first: people edit
+    /// while it lies aside, and within one engine's life an earlier attempt is what edits the source.
+    pub(in crate::engine) fn is_anew(&self, attempt: u32) -> bool {
+        attempt > 1 && self.taken_up.since == Some(attempt)
+    }
     /// Where its next attempt stands.
     pub(in crate::engine) fn next(self) -> WorkStage {
         if self.outdated {
@@ -134,6 +150,7 @@ impl Asked {
             refreshed: false,
             limited: 0,
             limited_until: None,
+            taken_up: TakenUp::default(),
         }
     }
 }
@@ -155,7 +172,24 @@ impl State {
     /// The step of work under way, with the source before it, once it is pinned.
     #[must_use]
     pub fn work(&self) -> Option<(&Work, &Pin)> {
-        let Phase::Work { work, stage } = &self.phase else {
+        let Phase::Work { work, .. } = &self.phase else {
+            return None;
+        };
+        self.asked_now().map(|asked| (work, &*asked.pin))
+    }
+    /// Whether a job of the step under way is the first that is asked since the run was taken up, after others.
+    #[must_use]
+    pub fn asks_anew(&self, job: &Job) -> bool {
+        self.asked_now()
+            .is_some_and(|asked| asked.is_anew(job.attempt))
+    }
+    /// Whether one was, so that the source was kept right before it.
+    #[must_use]
+    pub fn was_asked_anew(&self) -> bool {
+        self.asked_now().is_some_and(|asked| asked.taken_up.anew)
+    }
+    fn asked_now(&self) -> Option<&Asked> {
+        let Phase::Work { stage, .. } = &self.phase else {
             return None;
         };
         match &**stage {
@@ -165,7 +199,7 @@ impl State {
             | WorkStage::Running { asked, .. }
             | WorkStage::Answered { asked, .. }
             | WorkStage::Measuring { asked, .. }
-            | WorkStage::Measured { asked, .. } => Some((work, &asked.pin)),
+            | WorkStage::Measured { asked, .. } => Some(asked),
             WorkStage::Opened { .. } | WorkStage::Pinning { .. } | WorkStage::Unpinned { .. } => {
                 None
             }

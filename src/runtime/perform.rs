@@ -86,7 +86,7 @@ pub(super) async fn perform(
             let mut outcome =
                 delegate::perform(&rim, &state, &dispatch, again, run_left, stop, kill).await;
             if is_alone && outcome.ended.was_asked() {
-                outcome.lost = anew::lost_by(&rim, &state, &dispatch).await.map(Box::new);
+                anew::lost_by(&rim, &state, &dispatch, &mut outcome).await;
             }
             Outcome::Delegated { outcome }
         }

@@ -131,7 +131,7 @@ pub(super) fn told_beside(
 ) {
     moved_aside(before, events, observer);
     left_by_work(before, events, observer);
-    lost_by_job(events, observer);
+    lost_by_job(after, events, observer);
     written_plan(rim, after, events, observer);
 }
 
@@ -160,17 +160,16 @@ pub fn look(rim: &Rim, state: &State) -> Option<Box<Remeasured>> {
 }
 
 /// Tells what a job of its own run threw away.
-fn lost_by_job(events: &[Event], observer: &mut dyn Observer) {
+fn lost_by_job(state: &State, events: &[Event], observer: &mut dyn Observer) {
     for event in events {
         if let Event::EffectDone { outcome, .. } = event
             && let Outcome::Delegated { outcome } = &**outcome
         {
-            for Restoring { said, command, .. } in outcome
-                .lost
-                .as_deref()
-                .into_iter()
-                .flat_map(Restoring::all_of)
-            {
+            let root = state.run.as_ref().map_or(".", |run| &run.source_root);
+            let lost = outcome.lost.as_deref().into_iter();
+            let doubt = outcome.doubt.as_deref().into_iter();
+            let unknown = doubt.map(|doubt| Restoring::unknown(doubt, root));
+            for Restoring { said, command, .. } in lost.flat_map(Restoring::all_of).chain(unknown) {
                 observer.note(&format!("the job {said}: {command}"));
             }
         }

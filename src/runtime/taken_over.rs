@@ -93,10 +93,10 @@ pub(crate) async fn read(
     };
     let unvouched = unvouched(asked.kind, &found, &done);
     // After it was read: what it says counts, though its words may not be kept.
-    let (done, withheld) = match redact::let_go(&found, secrets).await {
-        Ok(withheld) => (done, withheld),
-        // Nobody could make sure that they show no key.
-        Err(_) => (done, Some(redact::WITHHELD)),
+    let (done, withheld) = match timeout(patience, redact::let_go(&found, secrets)).await {
+        Ok(Ok(withheld)) => (done, withheld),
+        // Nobody could make sure that they show no key: also where somebody may still write there.
+        Ok(Err(_)) | Err(_) => (done, Some(redact::WITHHELD)),
     };
     Taken {
         folder: Some(found),
@@ -250,7 +250,9 @@ pub(crate) fn kept(
 mod tests {
     use super::*;
     use crate::agent::environment::Variables;
+    use crate::domain::agent::{CommandAgent, PromptChannel, ReportChannel};
     use crate::domain::severity::Severity;
+    use crate::domain::time::{Stamp, Timestamp};
 
     fn read(report: &[u8]) -> Reading {
         let text = String::from_utf8_lossy(report).into_owned();
@@ -305,5 +307,58 @@ mod tests {
                 assert_eq!(said.claims[0].title, told, "{at}");
             }
         }
+    }
+
+    /// A second signal: whoever reads waits no longer than it says for a guard that does not end, and a NOT
+    /// PASS that stands there bars all the same, without its words.
+    #[tokio::test]
+    async fn nobody_waits_without_an_end_for_keys_to_be_removed() {
+        let cache = tempfile::tempdir().unwrap();
+        let stamp = Stamp {
+            at: Timestamp::from_millis(1),
+            seed: [0; 32],
+        };
+        let (run, job) = (LoopId::mint(&stamp, "run"), JobId::mint(&stamp, "job"));
+        let folder = JobFolder::create(cache.path(), run, job, b"Review it.", None).unwrap();
+        fs_err::write(folder.stdout(), "VERDICT: NOT PASS\n").unwrap();
+        // Its guard lives, and nobody noted which keys the job could see.
+        let lock = fs_err::File::create(folder.capture().join("guard.lock")).unwrap();
+        lock.file().lock().unwrap();
+        let kind = AgentKind::Command(CommandAgent {
+            program: "/ann".to_owned(),
+            args: Vec::new(),
+            prompt: PromptChannel::Stdin,
+            report: ReportChannel::Stdout,
+            env: Vec::new(),
+            confine: false,
+        });
+        let asked = Asked {
+            kind: &kind,
+            continues: None,
+            wanted: Wanted::All,
+        };
+        let secrets = Secrets::named(std::iter::empty(), &Variables::new());
+        let read = super::read((cache.path(), run, job), asked, &secrets, Duration::ZERO);
+        let taken = timeout(Duration::from_secs(10), read).await.unwrap();
+        assert_eq!(taken.withheld, Some(redact::WITHHELD));
+        let reading = taken.reading(&secrets, |report| {
+            assert_eq!(report, b"VERDICT: NOT PASS\n");
+            Reading::Invalid {
+                problems: Vec::new(),
+                claimed: Some(Verdict::NotPass),
+                claims: Vec::new(),
+                open: Vec::new(),
+            }
+        });
+        assert!(
+            matches!(
+                reading,
+                Reading::Invalid {
+                    claimed: Some(Verdict::NotPass),
+                    ..
+                }
+            ),
+            "{reading:?}"
+        );
     }
 }

@@ -70,6 +70,7 @@ pub(super) fn outcome(effect: &Effect, failure: Failure) -> Outcome {
                 unusable: None,
                 misfit: None,
                 lost: None,
+                doubt: None,
                 started_at: now,
                 ended_at: now,
                 outlived: Vec::new(),

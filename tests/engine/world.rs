@@ -321,6 +321,7 @@ pub fn delegated(ended: Ended, with_report: bool) -> Outcome {
             unusable: None,
             misfit: None,
             lost: None,
+            doubt: None,
             started_at: Timestamp::from_millis(0),
             ended_at: Timestamp::from_millis(1),
             outlived: Vec::new(),

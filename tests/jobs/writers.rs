@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::support::agents::{Point, ScriptedAgent, quote};
 use crate::support::bench::{Bench, Ran};
 use crate::support::crash::{Engine, until};
+use crate::support::repo::Repo;
 
 const LATE: &str = "// written late";
 
@@ -257,26 +258,59 @@ fn what_a_creators_job_finished_unseen_is_used() {
     assert!(row.unwrap().contains("| completed |"), "{prompt}");
 }
 
-/// Issue 5, item 2: a job of its own, outside of any loop, that throws uncommitted edits away says so.
-#[test]
-fn what_a_single_job_threw_away_is_told() {
-    let agent =
-        ScriptedAgent::with_script("cat > /dev/null; git checkout -q -- src/lib.rs; echo done");
+/// A job alone that does this where `src/lib.rs` has uncommitted edits.
+fn alone(does: &str, before: impl FnOnce(&Repo)) -> (Bench, Ran) {
+    let agent = ScriptedAgent::with_script(format!("cat > /dev/null; {does}; echo done"));
     let bench = Bench::new().spare("helper", &agent, "").ready();
     bench.repo.write("src/lib.rs", "// not committed\n");
+    before(&bench.repo);
     let file = bench.repo.beside("prompt.md");
     std::fs::write(&file, "Tidy up.\n").unwrap();
     let file = file.to_str().unwrap();
     let ran = bench.run(&["job", "submit", "--agent", "helper", "--prompt-file", file]);
     ran.ends(0);
-    let mut lines = ran.stderr.lines();
-    let line = lines.find(|line| line.contains("lost the uncommitted edits of src/lib.rs"));
-    let line = line.unwrap_or_else(|| unreachable!("{}", ran.stderr));
-    let command = &line[line.find("git ").unwrap()..];
-    // W07: what exists nowhere else is kept, though the run is over.
-    bench.run(&["cleanup", "--store-budget", "0"]).ends(0);
+    (bench, ran)
+}
+
+const LOSES: &str = "git checkout -q -- src/lib.rs";
+
+/// Issue 5, item 2: a job of its own, outside of any loop, that throws uncommitted edits away says so, also where it
+/// leaves an operation open.
+#[test]
+fn what_a_single_job_threw_away_is_told() {
+    let merges = "git rev-parse HEAD > .git/MERGE_HEAD";
+    for does in [LOSES.to_owned(), format!("{LOSES}; {merges}")] {
+        let (bench, ran) = alone(&does, |_| ());
+        let mut lines = ran.stderr.lines();
+        let line = lines.find(|line| line.contains("lost the uncommitted edits of src/lib.rs"));
+        let line = line.unwrap_or_else(|| unreachable!("{}", ran.stderr));
+        let command = &line[line.find("git ").unwrap()..];
+        // W07: what exists nowhere else is kept, though the run is over.
+        bench.run(&["cleanup", "--store-budget", "0"]).ends(0);
+        let shown = std::process::Command::new("sh")
+            .args(["-c", command])
+            .output();
+        assert_eq!(shown.unwrap().stdout, b"// not committed\n");
+    }
+}
+
+/// Where the source cannot be captured before such a job, or measured after it, that is told.
+#[test]
+fn what_a_single_job_may_have_thrown_away_is_told() {
+    let doubt = "the job may have thrown away uncommitted edits that were there right before it, which is not known";
+    let (_, ran) = alone(LOSES, |repo| drop(repo.git(&["init", "-q", "nested"])));
+    ran.says(doubt).says("nested");
+    let (_bench, ran) = alone(&format!("{LOSES}; git init -q nested"), |_| ());
+    ran.says(doubt).says("nested");
+    let line = ran
+        .stderr
+        .lines()
+        .find(|line| line.contains(doubt))
+        .unwrap();
+    let command = &line[line.find("printed by: ").unwrap() + 12..line.rfind(");").unwrap()];
     let shown = std::process::Command::new("sh")
         .args(["-c", command])
         .output();
-    assert_eq!(shown.unwrap().stdout, b"// not committed\n");
+    let shown = String::from_utf8(shown.unwrap().stdout).unwrap();
+    assert!(shown.contains("+// not committed"), "{command}: {shown}");
 }

@@ -109,6 +109,7 @@ fn the_cost_of_delegated_jobs_is_in_the_header() {
                 unusable: None,
                 misfit: None,
                 lost: None,
+                doubt: None,
                 spent: Spent {
                     cost_micro_usd: told,
                     ..Spent::default()

@@ -124,6 +124,7 @@ fn delegated(number: u64, effect: EffectId) -> [Event; 6] {
         unusable: None,
         misfit: None,
         lost: None,
+        doubt: None,
         outlived: Vec::new(),
         started_at: stamp.at,
         ended_at: stamp.at,

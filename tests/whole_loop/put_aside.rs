@@ -84,3 +84,28 @@ fn edits_made_while_a_run_lies_aside_are_told_when_they_are_lost() {
     let shown = restored(&stage, &ran, "README");
     assert_eq!(shown, "// edited while it lay aside\n");
 }
+
+/// What cannot be kept of them is a doubt that is told, and no silence: with a repository among it that belongs to
+/// nobody, the source is no snapshot when the creator is asked again.
+#[test]
+fn edits_that_could_not_be_kept_are_a_doubt() {
+    let stage = limited_then(&format!(
+        "rm -rf nested; git checkout -q -- README; {}",
+        adds("// sum")
+    ));
+    let repo = &stage.bench().repo;
+    repo.write("README", "readme\n");
+    repo.git(&["add", "README"]);
+    repo.git(&["commit", "-q", "-m", "readme"]);
+    stage.run(&LINE).ends(75);
+    repo.write("README", "// edited while it lay aside\n");
+    repo.git(&["init", "-q", "nested"]);
+    let ran = stage.bench().run(&["resume"]);
+    let doubt = "the implement job may have thrown away uncommitted edits that were there right before it, which is not known";
+    let line = ran.stderr.lines().find(|line| line.contains(doubt));
+    let line = line.unwrap_or_else(|| unreachable!("{}", ran.stderr));
+    assert!(
+        line.contains("nested") && line.contains("status --short"),
+        "{line}"
+    );
+}

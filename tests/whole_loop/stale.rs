@@ -115,7 +115,8 @@ fn a_hook_that_is_left_by_a_refusal_is_told_and_ends_the_run() {
         .agent("bob", &by_role(&[("review", &review)]))
         .ready();
     let ran = stage.run(&["--creator", "ann", "--reviewer", "bob"]);
-    ran.ends(1).with("the hooks (hooks/pre-commit) moved while jobs ran");
+    ran.ends(1)
+        .with("the hooks (hooks/pre-commit) moved while jobs ran");
     assert_eq!(stage.asked(), ["implement ann", "review bob"]);
     stage.promoted_nothing();
     let shown = stage.bench().run(&["show"]);

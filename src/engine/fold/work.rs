@@ -32,6 +32,8 @@ pub(super) fn requested(state: &mut State, effect: &Effect) {
             state.jobs.insert(job.id, record);
             let content = asked.pin.identity.content_tree.clone();
             state.contents.insert(job.id, content);
+            let mut asked = asked;
+            asked.taken_up.anew |= asked.is_anew(job.attempt);
             let job = job.id;
             WorkStage::Running { asked, job }
         }
@@ -177,6 +179,8 @@ pub(super) fn resumed(state: &mut State, tries: bool) {
         | Phase::Closing { .. }
         | Phase::Ended { .. } => false,
     };
+    let newest = state.newest_of_step().and_then(|job| state.jobs.get(&job));
+    let since = newest.map(|record| record.job.attempt + 1);
     let Some(stage) = taken(state) else { return };
     let stage = if let WorkStage::Measured { asked, job, .. } = stage {
         stood(state, asked, job)
@@ -185,7 +189,7 @@ pub(super) fn resumed(state: &mut State, tries: bool) {
     };
     let next = match stage {
         WorkStage::Ready { mut asked } | WorkStage::Open { mut asked, .. } => {
-            asked.limited = 0;
+            (asked.limited, asked.taken_up.since) = (0, since);
             if tries {
                 asked.limited_until = None;
             }
@@ -204,14 +208,15 @@ pub(super) fn resumed(state: &mut State, tries: bool) {
             if aside && tries {
                 asked.limited_until = None;
             }
+            asked.taken_up.since = since;
             WorkStage::Measuring { asked, job, aside }
         }
         WorkStage::Running { mut asked, job } => {
-            asked.outdated = !writes;
+            (asked.outdated, asked.taken_up.since) = (!writes, since);
             WorkStage::Running { asked, job }
         }
         WorkStage::Answered { mut asked, job } => {
-            asked.outdated = !writes;
+            (asked.outdated, asked.taken_up.since) = (!writes, since);
             WorkStage::Answered { asked, job }
         }
         same @ (WorkStage::Opened { .. }

@@ -1,12 +1,14 @@
 //! The source right before one job that may write, where what it is measured against is older or not there: a step
 //! that was asked before, and a run of one job. People edit while a run lies aside.
+//!
+//! What cannot be kept or compared is a doubt, which is told: nothing lost is said of what is known alone.
 
 use std::sync::Arc;
 
-use crate::domain::delegation::Dispatch;
+use crate::domain::delegation::{Dispatch, DispatchOutcome};
 use crate::domain::effect::Done;
-use crate::domain::failure::Failure;
-use crate::domain::identity::{Kept, Lost, Pin};
+use crate::domain::failure::{Failure, NextCommand};
+use crate::domain::identity::{About, Doubt, Kept, Lost, Pin};
 use crate::domain::job::Job;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::work::ANEW;
@@ -20,12 +22,27 @@ use crate::store::{Access, Folder};
 /// Bytes of such a file.
 const PIN_CAP: u64 = 16 << 20;
 
-/// Before a job of a step that was asked before in a run that was taken up since: within one engine's life its own
-/// earlier attempt is what edits the source. What that left need not be what a snapshot can hold, which is told
-/// when it is measured.
+/// What is lost of how things were then, or why that is not known.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) lost: Option<Lost>,
+    pub(super) doubt: Option<Doubt>,
+}
+
+impl Found {
+    fn doubt(why: impl Into<String>) -> Self {
+        let (about, why) = (About::Edits, why.into());
+        Self {
+            lost: None,
+            doubt: Some(Doubt { about, why }),
+        }
+    }
+}
+
+/// Before the first job of a step since the run was taken up, where the step was asked before: what its own
+/// attempts of one engine's life edit is nobody's but theirs, and what is kept is kept once.
 pub(super) async fn before_job(rim: &Arc<Rim>, state: &Arc<State>, job: &Job, again: bool) {
-    let was_aside = job.attempt > 1 && state.inherited > 0;
-    if again || !was_aside || !job.role.writes() {
+    if again || !job.role.writes() || !state.asks_anew(job) {
         return;
     }
     let (rim, state, round, role) = (Arc::clone(rim), Arc::clone(state), job.round, job.role);
@@ -34,6 +51,7 @@ pub(super) async fn before_job(rim: &Arc<Rim>, state: &Arc<State>, job: &Job, ag
         let (folder, name) = pin::before_file(&rim, run, round, role)?;
         keep(&rim, run, (&folder, &format!("{name}.{ANEW}")))
     });
+    // What is not there when it is asked for is told then.
     drop(kept.await);
 }
 
@@ -57,58 +75,91 @@ pub(super) async fn before_dispatch(
     is_alone
 }
 
-/// What such a dispatch threw away, as far as that is known.
+/// Tells in its outcome what such a dispatch threw away.
 pub(super) async fn lost_by(
     rim: &Arc<Rim>,
     state: &Arc<State>,
     dispatch: &Dispatch,
-) -> Option<Lost> {
+    outcome: &mut DispatchOutcome,
+) {
     let (rim, state, name) = (Arc::clone(rim), Arc::clone(state), noted(dispatch));
     let found = in_thread(move || {
         let run = run_of(&state)?;
-        lost(&rim, run, (&pin::folder(&rim, run)?, &name))
+        Ok(lost(&rim, run, (&pin::folder(&rim, run)?, &name)))
     });
-    match found.await {
-        Done::Ok(lost) => lost,
-        Done::Err(_) => None,
-    }
+    let found = match found.await {
+        Done::Ok(found) => found,
+        Done::Err(failure) => Found::doubt(failure.message),
+    };
+    outcome.lost = found.lost.map(Box::new);
+    outcome.doubt = found.doubt.map(Box::new);
 }
 
 fn noted(dispatch: &Dispatch) -> String {
     format!("{}.{ANEW}", dispatch.folder)
 }
 
-/// Captures the source into the review store, and notes that in the folder for whoever measures.
+/// Captures the source into the review store, and notes that in the folder for whoever measures; where it cannot
+/// be captured, why.
 fn keep(rim: &Rim, run: &RunSpec, (folder, name): (&Folder, &str)) -> Result<(), Failure> {
-    let before = snapshot::before_job(&rim.git, &rim.repository, &rim.store, run, name)?;
-    let bytes = serde_json::to_vec(&before).map_err(|error| unwritable(&error.into()))?;
+    let run = &in_progress(run);
+    let before = snapshot::before_job(&rim.git, &rim.repository, &rim.store, run, name);
+    let bytes = serde_json::to_vec(&Done::from(before));
+    let bytes = bytes.map_err(|error| unwritable(&error.into()))?;
     let written = folder.write(name, &bytes, Access::Private);
     written.map_err(|error| unwritable(&error))
 }
 
-/// What is lost of that; nothing where nothing was noted.
-pub(super) fn lost(
-    rim: &Rim,
-    run: &RunSpec,
-    (folder, name): (&Folder, &str),
-) -> Result<Option<Lost>, Failure> {
+/// Nothing is judged by what is kept: an operation that is open refuses nothing.
+fn in_progress(run: &RunSpec) -> RunSpec {
+    RunSpec {
+        allow_in_progress: true,
+        ..run.clone()
+    }
+}
+
+/// What is lost of what was to be kept there.
+pub(super) fn lost(rim: &Rim, run: &RunSpec, (folder, name): (&Folder, &str)) -> Found {
     let bytes = match folder.read(name, PIN_CAP) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unwritable(&error)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Found {
+                lost: None,
+                doubt: Some(Doubt::not_kept(About::Edits)),
+            };
+        }
+        Err(error) => return Found::doubt(unwritable(&error).message),
     };
-    let before: Pin = serde_json::from_slice(&bytes).map_err(|error| unwritable(&error.into()))?;
+    let before: Pin = match serde_json::from_slice(&bytes) {
+        Ok(Done::Ok(before)) => before,
+        Ok(Done::Err(failure)) => return Found::doubt(failure.message),
+        Err(error) => return Found::doubt(unwritable(&error.into()).message),
+    };
     if !before.dirty {
-        return Ok(None);
+        return Found::default();
     }
-    let measured = measure::measure(&rim.git, &rim.repository, &rim.store, run, &before)?;
-    Ok((!measured.lost.is_empty()).then(|| Lost {
-        edits: measured.lost,
-        kept: Kept {
-            store: rim.store.git_dir().display().to_string(),
-            snapshot: before.snapshot,
-            staged: None,
-            unmerged: None,
+    let kept = Kept {
+        store: rim.store.git_dir().display().to_string(),
+        snapshot: before.snapshot.clone(),
+        staged: None,
+        unmerged: None,
+    };
+    let run = &in_progress(run);
+    match measure::measure(&rim.git, &rim.repository, &rim.store, run, &before) {
+        Ok(measured) if measured.lost.is_empty() => Found::default(),
+        Ok(measured) => Found {
+            lost: Some(Lost {
+                edits: measured.lost,
+                kept,
+            }),
+            doubt: None,
         },
-    }))
+        Err(failure) => {
+            let prints = NextCommand(kept.edits(&before.identity.head));
+            Found::doubt(format!(
+                "the source cannot be measured after it: {} (all that was uncommitted before it is printed by: {prints})",
+                failure.message
+            ))
+        }
+    }
 }

@@ -103,6 +103,7 @@ pub(super) async fn perform(
         unusable: done.unusable,
         misfit,
         lost: None,
+        doubt: None,
         started_at,
         ended_at,
         outlived,

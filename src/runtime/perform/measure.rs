@@ -32,7 +32,7 @@ pub(super) fn at(
     let run = super::run_of(state)?;
     match (point, state.work()) {
         (MeasurePoint::AfterWork, Some((work, _))) if work.role.writes() => {
-            after_work(rim, run, round, work.role, pinned)
+            after_work(rim, (run, state), round, work.role, pinned)
         }
         _ => perform(rim, run, pinned),
     }
@@ -70,7 +70,7 @@ fn kept_in(rim: &Rim, pinned: &Pin) -> Kept {
 /// index, and how an operation that it left open is ended without losing anything.
 pub(super) fn after_work(
     rim: &Rim,
-    run: &RunSpec,
+    (run, state): (&RunSpec, &State),
     round: RoundNumber,
     role: Role,
     pinned: &Pin,
@@ -81,6 +81,7 @@ pub(super) fn after_work(
         round,
         role,
         pinned,
+        anew: state.was_asked_anew(),
     };
     match perform(rim, run, pinned) {
         Ok(measured) => job.with_left(measured),
@@ -95,6 +96,8 @@ struct Before<'a> {
     round: RoundNumber,
     role: Role,
     pinned: &'a Pin,
+    /// Whether the source was to be kept right before a later one of the step's jobs.
+    anew: bool,
 }
 
 /// What a job left besides the content.
@@ -122,9 +125,9 @@ impl Before<'_> {
         measured.lost.dedup();
         measured.elsewhere = left.elsewhere;
         measured.unknown = left.unknown;
-        let (folder, name) = pin::before_file(self.rim, self.run, self.round, self.role)?;
-        let place = (&folder, &*format!("{name}.{ANEW}"));
-        measured.anew = anew::lost(self.rim, self.run, place)?.map(Box::new);
+        let since = self.since_asked_anew()?;
+        measured.anew = since.lost.map(Box::new);
+        measured.unknown.extend(since.doubt);
         measured.unstaged = left.gone.staged;
         measured.unmerged = left.conflicts.sides;
         let nothing = measured.lost.is_empty()
@@ -138,6 +141,16 @@ impl Before<'_> {
         Ok(measured)
     }
 
+    /// What is lost of how things were right before the step was asked anew.
+    fn since_asked_anew(&self) -> Result<anew::Found, Failure> {
+        if !self.anew {
+            return Ok(anew::Found::default());
+        }
+        let (folder, name) = pin::before_file(self.rim, self.run, self.round, self.role)?;
+        let name = format!("{name}.{ANEW}");
+        Ok(anew::lost(self.rim, self.run, (&folder, &name)))
+    }
+
     fn left(&self, now: Now<'_>) -> Result<Left, Failure> {
         let Self {
             rim,
@@ -145,6 +158,7 @@ impl Before<'_> {
             round,
             role,
             pinned,
+            ..
         } = *self;
         let (git, repo, store) = (&rim.git, &rim.repository, &rim.store);
         let (folder, name) = pin::before_file(rim, run, round, role)?;
@@ -281,10 +295,12 @@ impl Before<'_> {
         let head = object::commit_of(&rim.git, &rim.repository.git_dir, "HEAD")?;
         let head =
             head.ok_or_else(|| Failure::new(Code::MeasureFailed, "HEAD is no commit any more"))?;
-        let left = self.left(Now {
+        let mut left = self.left(Now {
             head: &head,
             tree: None,
         })?;
+        let since = self.since_asked_anew()?;
+        left.unknown.extend(since.doubt);
         Ok(Remeasured {
             pin: pinned.clone(),
             moved_paths: Vec::new(),
@@ -300,7 +316,7 @@ impl Before<'_> {
             }),
             elsewhere: left.elsewhere,
             unknown: left.unknown,
-            anew: None,
+            anew: since.lost.map(Box::new),
         })
     }
 }

@@ -104,6 +104,7 @@ pub(super) async fn dispatch(
         unusable: done.unusable,
         misfit: None,
         lost: None,
+        doubt: None,
         started_at,
         ended_at,
         outlived,

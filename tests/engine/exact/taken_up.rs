@@ -90,3 +90,26 @@ fn who_reads_is_not_asked_again_where_head_is_elsewhere() {
     assert_eq!(code, 4, "{said}");
     assert!(said.contains("from feature to elsewhere"), "{said}");
 }
+
+/// People edit while a run lies aside: the source is kept before the first job that is asked since. A later attempt
+/// follows one that wrote, and keeps nothing in its place.
+#[test]
+fn the_source_is_kept_once_for_each_time_a_run_is_taken_up() {
+    let (mut run, again) = asked_again(Role::Implement, Planned::Nobody);
+    assert!(run.state.asks_anew(&again) && run.state.was_asked_anew());
+    let (id, _) = run
+        .effect(|it| matches!(it, Effect::RunJob { .. }))
+        .unwrap();
+    run.done(id, interrupted());
+    let third = until_asked(&mut run);
+    assert_eq!(third.attempt, 3);
+    assert!(!run.state.asks_anew(&third), "what was kept stays");
+    assert!(run.state.was_asked_anew());
+    run.input(resume());
+    let (id, _) = run
+        .effect(|it| matches!(it, Effect::RunJob { .. }))
+        .unwrap();
+    run.done(id, interrupted());
+    let fourth = until_asked(&mut run);
+    assert!(run.state.asks_anew(&fourth), "it lay aside once more");
+}
