@@ -9,7 +9,7 @@
 //! - Nothing that an agent can reach is believed. Between two jobs the tree is proved to hold exactly
 //!   the wanted tree and nothing else, each file by its bytes: against its id when it is made or
 //!   written, and from then on against what this process took down of it, in memory alone (`stamp`),
-//!   once no process of the last job is alive (`look`).
+//!   once no process of the last job is alive and while no other job began (`look`).
 //!   So is the list of files that git gives: the tree's id is computed from it.
 //! - A slot in doubt is set aside under another name, and a new one is made; it is never cleaned.
 //! - Nothing is removed through a link, on another file system, or in a folder that is not, by
@@ -42,6 +42,7 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::agent_git::View;
@@ -87,6 +88,8 @@ pub struct ReviewTrees {
     slots: Mutex<BTreeMap<SlotName, Arc<Mutex<Option<State>>>>>,
     root: Mutex<Option<folder::Place>>,
     common: Mutex<Common>,
+    /// How many jobs began.
+    begun: AtomicU64,
 }
 
 impl ReviewTrees {
@@ -109,6 +112,7 @@ impl ReviewTrees {
             slots: Mutex::default(),
             root: Mutex::default(),
             common: Mutex::default(),
+            begun: AtomicU64::default(),
         }
     }
 
@@ -154,9 +158,10 @@ impl ReviewTrees {
     }
 
     fn opened(&self, slot: &SlotName, tree: &Oid, view: &View) -> Result<ReviewTree, Error> {
+        let begun = self.jobs_begun();
         let state = self.slot(slot);
         let (refs, content) = std::thread::scope(|scope| {
-            scope.spawn(|| self.look_at(slot, &mut locked(&state), When::Wanted));
+            scope.spawn(|| self.look_at(slot, &mut locked(&state), When::Wanted { begun }));
             // Git leaves processors free meanwhile.
             self.asked(tree, view)
         })?;

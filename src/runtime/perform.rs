@@ -76,12 +76,14 @@ pub(super) async fn perform(
             },
         },
         Effect::RunJob { job } => {
+            rim.trees.job_begins();
             anew::before_job(&rim, &state, &job, again).await;
             Outcome::JobEnded {
                 outcome: job::perform(&rim, &state, &job, again, run_left, stop, kill).await,
             }
         }
         Effect::Delegate { dispatch } => {
+            rim.trees.job_begins();
             let is_alone = anew::before_dispatch(&rim, &state, &dispatch, again).await;
             let mut outcome =
                 delegate::perform(&rim, &state, &dispatch, again, run_left, stop, kill).await;

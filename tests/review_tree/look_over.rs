@@ -54,6 +54,23 @@ fn the_folders_that_a_switch_touches_are_looked_at_again() {
     world.release();
 }
 
+/// A job of the round reaches the slots of others where nothing confines it: who is asked behind it gets the
+/// snapshot all the same, also where the switch touches no folder that it wrote to.
+#[test]
+fn a_slot_that_is_opened_behind_a_job_is_looked_at_again() {
+    for next in ["one", "two"] {
+        let world = World::new();
+        let tree = world.open("checks", "one");
+        look_over(&world);
+        world.trees.job_begins();
+        std::fs::write(tree.join("bin/run.sh"), "exit 0\n").unwrap();
+        std::fs::write(tree.join("bin/odd"), "").unwrap();
+        world.open("checks", next);
+        assert_eq!(world.quarantined(), 0);
+        world.release();
+    }
+}
+
 #[test]
 fn a_slot_in_doubt_is_not_looked_at() {
     let world = World::new();

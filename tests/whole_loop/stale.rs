@@ -174,3 +174,42 @@ fn an_overruling_lapses_when_the_content_moves() {
     ran.ends(1).with("RL0401");
     stage.promoted_nothing();
 }
+
+/// A reviewer reaches the slots of others where nothing confines it. `checks` runs after it, on the snapshot
+/// all the same: from the second round on its tree was looked at before the reviewer was asked.
+#[test]
+fn a_reviewer_that_writes_into_the_tree_of_checks_changes_no_verdict() {
+    let creator = by_role(&[
+        ("implement", &implements("// begun")),
+        (
+            "correct",
+            &format!("{}; answers fixed | deliver", adds("// more")),
+        ),
+    ]);
+    let reviewer = "[ $RUN_LOOP_JOB_ROUND = 1 ] || echo 'exit 0' > ../../checks/tree/tools/check.sh\n\
+                    verdict PASS '[]' | deliver";
+    let stage = Stage::new();
+    stage.bench().repo.write("tools/check.sh", "exit 1\n");
+    stage.bench().repo.git(&["add", "tools"]);
+    stage
+        .bench()
+        .repo
+        .git(&["commit", "-q", "-m", "a check that fails"]);
+    let stage = stage
+        .agent("ann", &creator)
+        .agent("bob", &by_role(&[("review", reviewer)]))
+        .config("checks: [{name: test, run: sh tools/check.sh}]")
+        .ready();
+    let ran = stage.run(&[
+        "--creator",
+        "ann",
+        "--reviewer",
+        "bob",
+        "--reviewer",
+        "checks",
+        "--max-rounds",
+        "2",
+    ]);
+    ran.ends(1).with("RL0401");
+    stage.promoted_nothing();
+}

@@ -2,8 +2,11 @@
 //!
 //! To look at every byte of a slot is most of what a later round costs, and which snapshot comes next
 //! does not matter to it. So the look is made while the source is pinned, whose git programs leave
-//! processors free, and `ReviewTrees::open` brings what was seen to the snapshot. Between the two nobody
-//! is at work in a slot but this process.
+//! processors free, and `ReviewTrees::open` brings what was seen to the snapshot. It counts only as long as
+//! no job began since, whoever's: jobs of one round reach each other's slots where nothing confines them. So a
+//! slot that is opened behind another's job is looked at again.
+
+use std::sync::atomic::Ordering;
 
 use super::own_git::OwnGit;
 use super::state::{Looked, Record, State};
@@ -16,8 +19,8 @@ use crate::domain::slot::SlotName;
 pub(super) enum When {
     /// Those that were taken back: others may have a job again.
     Back,
-    /// Each: somebody wants it, so its job is over.
-    Wanted,
+    /// Each: somebody wants it, so its job is over. They asked when so many jobs had begun.
+    Wanted { begun: u64 },
 }
 
 impl ReviewTrees {
@@ -31,6 +34,15 @@ impl ReviewTrees {
                 other => other,
             };
         }
+    }
+
+    /// Says that a job begins: what was looked at before counts no more for slots that are opened after it.
+    pub fn job_begins(&self) {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(super) fn jobs_begun(&self) -> u64 {
+        self.begun.load(Ordering::SeqCst)
     }
 
     /// Looks at the slots that were taken back and not opened since, all at once.
@@ -49,8 +61,14 @@ impl ReviewTrees {
     /// Looks at a slot, where nobody did since its last job. One in doubt is not known any more, and the next
     /// use sets it aside.
     pub(super) fn look_at(&self, slot: &SlotName, state: &mut Option<State>, when: When) {
-        *state = match (state.take(), when) {
-            (Some(State::Back(record)), _) | (Some(State::Given(record)), When::Wanted) => {
+        let known = match (state.take(), when) {
+            (Some(State::Seen(looked)), When::Wanted { begun }) if looked.begun != begun => {
+                Some(State::Back(looked.record))
+            }
+            (known, _) => known,
+        };
+        *state = match (known, when) {
+            (Some(State::Back(record)), _) | (Some(State::Given(record)), When::Wanted { .. }) => {
                 match self.look(slot, record) {
                     Ok(looked) => Some(State::Seen(looked)),
                     Err(error) => {
@@ -65,6 +83,7 @@ impl ReviewTrees {
 
     /// Looks at a slot that this process opened before, and takes away what is odd; any error is a doubt.
     fn look(&self, slot: &SlotName, record: Record) -> Result<Looked, Error> {
+        let begun = self.jobs_begun();
         let root = self.root()?;
         let folders = root.open_slot(slot, &record.places)?;
         let path = root.path().join(slot.as_str());
@@ -81,6 +100,7 @@ impl ReviewTrees {
         Ok(Looked {
             is_whole: seen.is_whole(),
             kept: seen.said.iter().map(Option::is_some).collect(),
+            begun,
             record,
         })
     }

@@ -40,6 +40,8 @@ pub(super) struct Looked {
     pub(super) kept: Vec<bool>,
     /// Whether all was as it was, and nothing else was there.
     pub(super) is_whole: bool,
+    /// How many jobs had begun before: a look proves nothing once another one began.
+    pub(super) begun: u64,
 }
 
 impl State {

@@ -46,6 +46,7 @@ impl ReviewTrees {
             record,
             kept,
             is_whole,
+            begun: _,
         } = looked;
         let known = record.known.into_iter().zip(kept);
         let known = known.map(|(known, kept)| kept.then_some(known)).collect();
