@@ -38,7 +38,7 @@ impl Touched {
             format!("{what} moved while jobs ran: the round's approvals are void")
         } else {
             format!(
-                "{what} moved since the round was pinned, and whether jobs did that is not known, since their engine died: the round's approvals are void"
+                "{what} moved since the round was pinned, and whether jobs did that is not known: the round's approvals are void"
             )
         }
     }

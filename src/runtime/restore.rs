@@ -145,9 +145,13 @@ fn moved_aside(before: &State, events: &[Event], observer: &mut dyn Observer) {
             let moved = before.moved_aside(found);
             if !moved.is_empty() {
                 let what = named(&moved);
-                observer.note(&format!(
-                    "{what} moved while the run lay aside: it goes on with that as it is now"
-                ));
+                let is_clean = before.aside.as_ref().is_some_and(|it| it.moved.is_empty());
+                let goes_on = if is_clean {
+                    ": it goes on with that as it is now"
+                } else {
+                    ""
+                };
+                observer.note(&format!("{what} moved while the run lay aside{goes_on}"));
             }
         }
     }

@@ -60,7 +60,8 @@ fn after_a_crash_the_round_is_reviewed_again() {
     bench.gate().ends(0);
 }
 
-/// What moves while jobs run is said when the run is put aside, with its names, and voids the round.
+/// What moves while jobs run is said when the run is put aside, with its names, and ends the run when it is
+/// taken up: a reviewer that plants a hook and has the run parked begins no clean round.
 #[test]
 fn what_moved_before_is_said_when_the_run_is_put_aside() {
     let (bench, engine) = begun();
@@ -69,7 +70,7 @@ fn what_moved_before_is_said_when_the_run_is_put_aside() {
     let moved = "moved while jobs ran: what passed in the round under way is void";
     let ended = engine.ended();
     ended.ends(130).says("(hooks/pre-commit)").says(moved);
-    bench.run(&["resume"]).ends(0);
-    assert_eq!(calls(&bench, "ann"), 2);
-    bench.gate().ends(0);
+    bench.run(&["resume"]).ends(5).says("RL0305");
+    assert_eq!(calls(&bench, "ann"), 1);
+    bench.gate().ends(5);
 }

@@ -66,8 +66,14 @@ pub(super) fn put_aside(state: &State) -> Option<Event> {
 fn with_what_moved(state: &State, mut failure: Failure) -> Failure {
     if let Some(aside) = state.aside.as_ref().filter(|it| !it.moved.is_empty()) {
         let mut said = format!("; {} moved while jobs ran", named(&aside.moved));
+        let rewired = aside.moved.iter().any(|it| it.trip.outlasts_its_round());
         if state.review().is_some() {
-            said.push_str(": what passed in the round under way is void, and it is reviewed again");
+            said.push_str(": what passed in the round under way is void");
+        }
+        if rewired {
+            said.push_str(
+                "; whoever resumes it is told what was said until then, and it ends by that",
+            );
         }
         failure.message.push_str(&said);
     }

@@ -57,6 +57,10 @@ pub(super) fn next(state: &State, next: RoundNumber) -> Option<Event> {
 fn void(state: &State, run: &RunSpec, reason: &str, found: Option<Failure>) -> Failure {
     let failure = Failure::new(Code::TripwireMoved, reason).next(run.command.clone());
     match found {
+        Some(found) if found.code == failure.code => Failure {
+            message: failure.message,
+            ..found
+        },
         Some(found) => beside(failure, found),
         None => close::of_all_rounds(state, run, failure),
     }

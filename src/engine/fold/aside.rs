@@ -70,7 +70,10 @@ fn touched(state: &mut State, touched: Touched) {
         Stage::Promoting { .. } | Stage::Promoted { .. } => false,
     };
     if goes_on && !touched.moved.is_empty() {
-        state.tampered.clear();
+        // What jobs are known to have rewired is no beginning for another round, however the run lay aside.
+        if !touched.by_jobs {
+            state.tampered.clear();
+        }
         state.touched.get_or_insert(touched);
     }
 }

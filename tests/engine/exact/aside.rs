@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use run_loop::domain::code::Code;
 use run_loop::domain::digest::Digest;
 use run_loop::domain::effect::{Done, Effect, Outcome};
 use run_loop::domain::end::End;
@@ -125,15 +126,16 @@ fn what_people_do_to_git_while_it_lies_aside_voids_nothing() {
     assert!(is_approved(&run));
 }
 
-/// It is said when the run is put aside, and nobody else is asked in the round.
+/// It is said when the run is put aside, and nobody is asked from there on: no other round begins with what jobs
+/// rewired, however the run came to lie aside.
 #[test]
-fn what_moves_while_jobs_run_voids_the_round_and_the_next_one_reviews_again() {
+fn what_moves_while_jobs_run_voids_the_round_and_ends_the_run() {
     let mut run = put_aside(Some("st"));
     let said = run.state.suspended.clone().unwrap().message;
     let moved = "the local configuration (alias.st) moved while jobs ran: what passed";
     assert!(said.contains(moved), "{said}");
-    let all = taken_up(&mut run, Some("st"));
-    assert_eq!(all, [(Some(0), 2), (Some(1), 2)]);
+    assert!(said.contains("it ends by that"), "{said}");
+    assert_eq!(taken_up(&mut run, Some("st")), []);
     let RoundResult::Void { tripped, reason } = first_round(&run) else {
         panic!("{:?}", first_round(&run));
     };
@@ -142,16 +144,23 @@ fn what_moves_while_jobs_run_voids_the_round_and_the_next_one_reviews_again() {
         reason.contains("(alias.st) moved while jobs ran"),
         "{reason}"
     );
-    assert!(is_approved(&run));
+    let end = run.state.end().unwrap();
+    let End::Failed { failure } = end else {
+        panic!("{end:?}");
+    };
+    assert_eq!(
+        (failure.code, &failure.message),
+        (Code::TripwireMoved, reason)
+    );
+    assert_eq!(end.exit().code(), 5);
 }
 
-/// Also where it was made as before again: an approval counts of a round in which nothing moved.
+/// Also where it was made as before again.
 #[test]
 fn what_was_put_back_moved_all_the_same() {
     let mut run = put_aside(Some("st"));
-    assert_eq!(taken_up(&mut run, None).len(), 2);
-    assert!(is_approved(&run));
-    assert_eq!(run.state.rounds.len(), 2);
+    assert_eq!(taken_up(&mut run, None), []);
+    assert_eq!(run.state.end().unwrap().exit().code(), 5);
 }
 
 /// It is not known who moved it; what a job handed over to a dead engine is judged before the round closes.
@@ -223,10 +232,10 @@ fn the_last_allowed_round_that_is_void_ends_the_run() {
     assert!(failure.message.contains(said), "{}", failure.message);
 }
 
-/// Whatever the engine that puts it aside came to, the run passes when it is taken up: in the round that it was
-/// in where it is known that nobody moved anything, else in the next one.
+/// Whatever the engine that puts it aside came to, the run passes when it is taken up, unless it is known that
+/// jobs moved something: in the round that it was in where it is known that nobody did, else in the next one.
 #[test]
-fn every_prefix_of_a_run_that_is_put_aside_comes_to_a_pass() {
+fn every_prefix_of_a_run_that_is_put_aside_comes_to_its_end() {
     for (at_end, found) in [(None, None), (None, Some("st")), (Some("st"), Some("st"))] {
         let whole = put_aside(at_end).journal;
         let looked = |event: &Event| matches!(event, Event::EffectDone { outcome, .. } if matches!(**outcome, Outcome::Released { .. }));
@@ -242,6 +251,10 @@ fn every_prefix_of_a_run_that_is_put_aside_comes_to_a_pass() {
             let was_pinned = again.state.watched_aside().is_some();
             let is_clear = at_end.is_none() && again.journal.iter().any(looked);
             taken_up(&mut again, found);
+            if at_end.is_some() && again.journal[..cut].iter().any(looked) {
+                assert_eq!(again.state.end().unwrap().exit().code(), 5, "cut {cut}");
+                continue;
+            }
             assert!(is_approved(&again), "cut {cut}");
             let rounds = if found.is_none() || is_clear || !was_pinned {
                 1
