@@ -126,10 +126,10 @@ impl Folders {
                 return item.removed(left);
             }
             // Which folders are ours is known by their device and number, which a copy has not.
-            let path = NextCommand(vec!["rm".to_owned(), "-r".to_owned(), item.path.clone()]);
+            let path = NextCommand(vec!["ls".to_owned(), "-la".to_owned(), item.path.clone()]);
             let why = left.join("; ");
             item.kept(format!(
-                "{why}; if the cache was copied or moved, nobody needs it: {path}"
+                "{why}; if the cache was copied or moved, nobody needs it; look first: {path}"
             ))
         }
     }

@@ -194,7 +194,7 @@ fn trees_that_are_other_folders_now_are_kept() {
     );
     let told = dead.clean(&[]);
     let trees = dead.folder("trees");
-    let next = format!("nobody needs it: rm -r {}", trees.display());
+    let next = format!("nobody needs it; look first: ls -la {}", trees.display());
     assert!(
         told.contains("kept review trees") && told.contains(&next),
         "{told}"

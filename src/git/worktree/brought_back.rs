@@ -22,7 +22,8 @@ pub fn command(
     let registered = registered::all(common_dir).ok()?;
     let elsewhere = registered.iter().find_map(|found| {
         let path = found.path.as_deref()?;
-        (branch.is_some() && found.branch.as_deref() == branch && path.is_dir()).then_some(path)
+        let is_it = branch.is_some() && found.branch.as_deref() == branch && found.locked.is_none();
+        (is_it && path.is_dir()).then_some(path)
     });
     let text = |path: &Path| path.to_str().map(str::to_owned);
     let git_dir = format!("--git-dir={}", text(common_dir)?);
@@ -31,10 +32,13 @@ pub fn command(
         line.extend(["move".to_owned(), text(moved)?, text(root)?]);
         return Some(line);
     }
-    line.push("add".to_owned());
     if registered.iter().any(|it| it.path.as_deref() == Some(root)) {
-        line.push("--force".to_owned());
+        // Moved without git, or on a disk that is not there: git keeps its index, and a new one would take
+        // the place of that.
+        line.push("list".to_owned());
+        return Some(line);
     }
+    line.push("add".to_owned());
     let short = branch.and_then(|branch| branch.strip_prefix("refs/heads/"));
     let lives = |branch| matches!(commit_of(git, common_dir, branch), Ok(Some(_)));
     match (short, branch) {
