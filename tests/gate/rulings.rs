@@ -5,18 +5,18 @@ use run_loop::domain::agent::Contract;
 use run_loop::domain::code::Code;
 use run_loop::domain::digest::Digest;
 use run_loop::domain::event::Settlement;
-use run_loop::domain::finding::{Claim, Disposition, Finding};
-use run_loop::domain::id::{FindingId, RoundNumber};
-use run_loop::domain::job::{Ended, JobOutcome, Reading, Reply, Role, Ruling, RulingKind};
+use run_loop::domain::finding::{Claim, Disposition, Finding, Word};
+use run_loop::domain::id::{FindingId, JobId, RoundNumber};
+use run_loop::domain::job::{Ended, JobOutcome, Prior, Reading, Reply, Role, Ruling, RulingKind};
 use run_loop::domain::oid::Oid;
-use run_loop::domain::run_spec::PlanSource;
+use run_loop::domain::run_spec::{PlanSource, Quorum};
 use run_loop::domain::severity::Severity;
 use run_loop::domain::slot::SlotName;
 use run_loop::domain::verdict::{Coverage, PassedBy, Verdict};
 use run_loop::promote::{ApprovedRound, EndedJob, Permit};
 use serde_json::Value;
 
-use crate::sample::{reader, rules};
+use crate::sample::{oid, reader, rules};
 use crate::world::{World, refused};
 
 fn claim(title: &str) -> Claim {
@@ -425,4 +425,89 @@ fn a_forged_ground_is_no_pass() {
     // Where nothing but the files is there, they speak for themselves.
     std::fs::remove_dir_all(world.repository.common_dir.join("run-loop/runs")).unwrap();
     assert_eq!(refused(world.gate_by(&by_files)), Code::GateNotPass);
+}
+
+/// What a review says of a finding later, on whatever content, takes the place of a ruling and is none.
+#[test]
+fn a_later_word_of_a_review_is_no_ruling() {
+    let last_word = |is_the_rulings: bool| {
+        let world = World::new();
+        let mut round = world.round();
+        overruled(&world, &mut round);
+        let job = if is_the_rulings {
+            round.rulings[3].job.id
+        } else {
+            JobId::mint(&world.stamp(), "later")
+        };
+        let word = Word {
+            job,
+            role: Role::Review,
+            disposition: Disposition::Overruled,
+            note: String::new(),
+        };
+        round.words.insert(FindingId(2), vec![word]);
+        let lock = world.lock(round.spec.loop_id);
+        Permit::grant(round, lock.proof()).map(drop)
+    };
+    last_word(true).unwrap();
+    assert_eq!(last_word(false).unwrap_err().code, Code::FindingsStand);
+}
+
+/// What a whole NOT PASS says in so many words of what its slot found on other content is believed, as a PASS
+/// is: a quorum forgives the slot's silence then. Not where its round is void, nor of the content itself.
+#[test]
+fn a_not_pass_says_in_words_that_something_is_mended() {
+    let grant = |says: Option<Disposition>, raised_on: char, void: &[u32]| {
+        let world = World::new();
+        let mut round = world.round();
+        withdrawn(&world, &mut round);
+        let style = reader("style");
+        let settled = world.settled(&style, &world.stamp(), PassedBy::Reviewer);
+        round.slots.push(settled);
+        round.spec.panel.push(style);
+        round.spec.review.quorum = Quorum::AtLeast(1);
+        // In round 1 it finds F-2; in round 2 it finds F-1, which it takes back; in round 3 it is silent.
+        let mut second = round.slots[0].jobs.remove(0);
+        round.slots[0].settlement = Settlement::NoVerdict {
+            reason: "no report".to_owned(),
+        };
+        round.round = RoundNumber(3);
+        for slot in &mut round.slots {
+            slot.jobs
+                .iter_mut()
+                .for_each(|it| it.job.round = round.round);
+        }
+        let mut first = second.clone();
+        first.job.id = JobId::mint(&world.stamp(), "first");
+        (first.job.round, second.job.round) = (RoundNumber(1), RoundNumber(2));
+        (first.content, second.content) = (Some(oid(raised_on)), Some(oid('7')));
+        let Reading::Review(review) = &mut second.outcome.reading else {
+            unreachable!("a review")
+        };
+        review.prior.extend(says.map(|disposition| Prior {
+            finding: FindingId(2),
+            disposition,
+            note: "I looked.".to_owned(),
+            blob: None,
+        }));
+        let mut mended = round.findings[0].clone();
+        round.findings[0].round = RoundNumber(2);
+        (mended.id, mended.job, mended.round) = (FindingId(2), first.job.id, RoundNumber(1));
+        mended.disposition = Disposition::Fixed;
+        round.ledger = vec![round.findings.remove(0), mended];
+        round.void = void.iter().copied().map(RoundNumber).collect();
+        round.reviews = vec![first, second];
+        let lock = world.lock(round.spec.loop_id);
+        Permit::grant(round, lock.proof()).map(drop)
+    };
+    grant(Some(Disposition::Fixed), '6', &[]).unwrap();
+    for (says, raised_on, void) in [
+        (None, '6', &[][..]),
+        (Some(Disposition::Open), '6', &[]),
+        (Some(Disposition::Fixed), '7', &[]),
+        (Some(Disposition::Fixed), '6', &[2]),
+    ] {
+        let refused = grant(says, raised_on, void).unwrap_err();
+        assert_eq!(refused.code, Code::NoVerdict, "{}", refused.message);
+    }
 }
