@@ -15,6 +15,7 @@ pub mod rim;
 pub mod signals;
 pub(crate) mod taken_over;
 mod unperformed;
+pub mod unrecorded;
 mod watch;
 pub mod wind_up;
 

@@ -75,5 +75,7 @@ mod signals;
 mod stale;
 #[path = "main_job/taken_up.rs"]
 mod taken_up;
+#[path = "main_job/unrecorded.rs"]
+mod unrecorded;
 #[path = "main_job/unvouched.rs"]
 mod unvouched;

@@ -18,6 +18,7 @@ use crate::domain::failure::Failure;
 use crate::domain::id::{LoopId, MessageId};
 use crate::domain::summary::RunState;
 use crate::engine::State;
+use crate::runtime::unrecorded::{self, TakenAway};
 use crate::runtime::{clock, wind_up};
 use crate::store::inbox::{Message, Request};
 use crate::store::index::Index;
@@ -138,10 +139,24 @@ async fn end_here(
         artifacts: &Artifacts::open(state_folder, run)?,
         environment: environment.variables(),
     };
+    taken_away(&unrecorded::take_away(ending.artifacts, &entries));
     let message = Some(message);
     let ended = wind_up::cancel(&mut journal, &mut state, &ending, message, &mut teller);
     told_when_slow(run, ended).await?;
     drop(journal);
     Index::open(state_folder).record(state_folder, run);
     Ok(())
+}
+
+/// Tells what of an approval is gone that nobody recorded, and what of it is left.
+fn taken_away(taken: &TakenAway) {
+    if !taken.removed.is_empty() {
+        let files = taken.removed.join(", ");
+        output::note(&format!(
+            "taken away, since no journal vouches for it: {files}"
+        ));
+    }
+    if let Some(left) = &taken.left {
+        output::note(&format!("{}: {}", left.message, left.next));
+    }
 }

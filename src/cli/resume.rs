@@ -30,7 +30,7 @@ use crate::git::{Git, Repository, ReviewStore};
 use crate::process::guard::GuardProgram;
 use crate::process::guard::remains::PATIENCE;
 use crate::report::run::RunReport;
-use crate::runtime::{Rim, clock, remains, restore};
+use crate::runtime::{Rim, clock, remains, restore, unrecorded};
 use crate::store::index::RunRow;
 use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock};
 
@@ -83,6 +83,10 @@ pub(crate) fn run(
     restore::artifacts(&artifacts, &entries)
         .map_err(|failure| failure.next(["run-loop", "cancel", &run.to_string()]))?;
     same_rules(&found.git, &repository, &spec, &state)?;
+    // It is published again, if it still passes.
+    if let Some(left) = unrecorded::take_away(&artifacts, &entries).left {
+        output::note(&format!("{}: {}", left.message, left.next));
+    }
     let store = ReviewStore::open(&found.git, &repository, &cache)?;
     let rim = Rim {
         trees: ReviewTrees::new(&found.git, &store, &repository, &cache, run),

@@ -201,7 +201,7 @@ fn by_files<'a>(
         let path = &first.path;
         let message =
             format!("{path} says that run {run} approved this content, and its journal does not");
-        return Err(unattested(question, message));
+        return Err(unattested_of(question, state, run, message));
     }
     let known = attest::approving(state, question.content)
         .into_iter()
@@ -308,14 +308,12 @@ fn no_approval(
     }
     let all = || folder.found.iter().chain(&tree.found);
     if let Some(claim) = all().find(|found| found.manifest.identity.content_tree == *content) {
-        return unattested(
-            question,
-            format!(
-                "{} says that run {} approved this content, and no journal of this repository \
-                 says so",
-                claim.path, claim.manifest.loop_id
-            ),
+        let run = claim.manifest.loop_id;
+        let message = format!(
+            "{} says that run {run} approved this content, and no journal of this repository says so",
+            claim.path
         );
+        return unattested_of(question, state, run, message);
     }
     if let Some(unreadable) = folder.unreadable.iter().chain(&tree.unreadable).next() {
         return files::damaged(&unreadable.reason).next(next::review(question, None));
@@ -384,6 +382,21 @@ fn ambiguous(question: &Question<'_>, count: usize) -> Failure {
         format!("{count} approvals name this content, and nothing says which is newer"),
     )
     .next(next::review(question, None))
+}
+
+/// As [`unattested`]; a run of this repository that did not end is taken up: its engine died while it published.
+fn unattested_of(
+    question: &Question<'_>,
+    state: &Attestations,
+    run: LoopId,
+    message: String,
+) -> Failure {
+    let failure = unattested(question, message);
+    let own = state.runs.iter().find(|it| it.run == run);
+    if own.is_some_and(|own| own.end.is_none()) {
+        return failure.next(["run-loop", "resume", &run.to_string()]);
+    }
+    failure
 }
 
 fn unattested(question: &Question<'_>, message: String) -> Failure {

@@ -17,7 +17,7 @@ use crate::promote::manifest::{
 };
 use crate::promote::normalise;
 use crate::promote::permit::ledger::{self, Settled};
-use crate::promote::permit::{Permit, passing_job};
+use crate::promote::permit::passing_job;
 use crate::promote::round::{ApprovedRound, EndedJob, SettledSlot};
 use crate::promote::sidecar::{
     AdvisoryFinding, AgentIdentity, DeviatedItem, FindingCounts, Receipts, Scope, SettledFinding,
@@ -55,13 +55,12 @@ struct Passed<'a> {
     by: PassedBy,
 }
 
-/// Composes all files of a permit.
+/// Composes all files of a round. What writes them needs its permit.
 pub(super) fn compose(
-    permit: &Permit<'_>,
+    round: &ApprovedRound,
     artifacts: &mut Artifacts<'_>,
     now: Timestamp,
 ) -> Result<Composed, Failure> {
-    let round = permit.round();
     let policy = EffectivePolicy::of(&round.spec).map_err(|error| broken(&error))?;
     let policy_sha256 = canonical::digest(&policy).map_err(|error| broken(&error))?;
     let (mut files, mut panel, mut readers) = (Vec::new(), Vec::new(), 0);

@@ -32,7 +32,7 @@ pub fn publish(
     now: Timestamp,
 ) -> Result<Promotion, Failure> {
     let artifacts: &mut Artifacts<'_> = artifact;
-    let composed = compose::compose(permit, artifacts, now)?;
+    let composed = compose::compose(permit.round(), artifacts, now)?;
     permit.still_locked()?;
     let reports = permit.round().spec.reports.as_str();
     let folder = reports_folder(control_root, reports)?;
@@ -182,7 +182,11 @@ fn manifest_bytes(manifest: &Manifest) -> Result<Vec<u8>, Failure> {
 /// bytes of this one.
 ///
 /// What is there is this run's own, or it is left alone: a run publishes once, and records that.
-fn compared(mut manifest: Manifest, found: &[u8], path: &Path) -> Result<(bool, Vec<u8>), Failure> {
+pub(super) fn compared(
+    mut manifest: Manifest,
+    found: &[u8],
+    path: &Path,
+) -> Result<(bool, Vec<u8>), Failure> {
     let there: Manifest = canonical::from_bytes(found).map_err(|_| other_bytes(path))?;
     if there.loop_id != manifest.loop_id {
         return Err(other_bytes(path));
@@ -196,11 +200,11 @@ fn compared(mut manifest: Manifest, found: &[u8], path: &Path) -> Result<(bool, 
     Ok((false, manifest_bytes(&manifest)?))
 }
 
-/// Removes a manifest durably.
-fn take_back(approvals: &Folder, name: &str) -> Result<(), Failure> {
+/// Removes a file durably.
+pub(super) fn take_back(approvals: &Folder, name: &str) -> Result<(), Failure> {
     let removed = approvals.remove_file(name).and_then(|()| approvals.sync());
     removed.map_err(|error| {
-        let message = format!("evidence cannot be promoted: {error}");
+        let message = format!("evidence cannot be taken away: {error}");
         Failure::new(Code::PromotionFailed, message)
     })
 }
@@ -216,7 +220,7 @@ fn is_left_over(found: &[u8], ours: &[u8]) -> bool {
 }
 
 /// The bytes of a file that is there already; anything but a regular file is an error.
-fn existing(folder: &Folder, name: &str) -> Result<Option<Vec<u8>>, Failure> {
+pub(super) fn existing(folder: &Folder, name: &str) -> Result<Option<Vec<u8>>, Failure> {
     match folder.read(name, layout::MAX_BYTES) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -220,6 +220,7 @@ fn a_killed_run_can_be_cancelled() {
         if !over {
             assert_eq!(scenario.bench.run(&["cancel"]).code, Some(0), "{why}");
             assert_ne!(scenario.bench.gate().code, Some(0), "{why}");
+            assert_eq!(scenario.bench.promoted(), Vec::<String>::new(), "{why}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The plan in hand, as text.
 
 use crate::domain::code::Code;
+use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
 use crate::domain::run_spec::PlanSource;
 use crate::engine::State;
@@ -33,4 +34,15 @@ pub(in crate::runtime) fn text(
         Some(PlanSource::File { text, .. }) => Some(text.clone()),
         Some(PlanSource::Planner | PlanSource::Nobody) | None => None,
     })
+}
+
+/// The text of the plan with its hash, as it is promoted.
+pub(in crate::runtime) fn hashed(
+    artifacts: &Artifacts,
+    state: &State,
+) -> Result<Option<(String, Digest)>, Failure> {
+    Ok(text(artifacts, state)?.map(|text| {
+        let sha256 = Digest::of(text.as_bytes());
+        (text, sha256)
+    }))
 }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use crate::domain::digest::Digest;
 use crate::domain::effect::Promotion;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
@@ -14,10 +13,7 @@ use crate::runtime::{clock, facts};
 
 pub(super) fn perform(rim: &Rim, state: &State, round: RoundNumber) -> Result<Promotion, Failure> {
     let run = run_of(state)?;
-    let plan = plan::text(&rim.artifacts, state)?.map(|text| {
-        let sha256 = Digest::of(text.as_bytes());
-        (text, sha256)
-    });
+    let plan = plan::hashed(&rim.artifacts, state)?;
     let permit = Permit::grant(facts::approved(state, round, plan)?, rim.lock.proof())?;
     publish(
         &permit,

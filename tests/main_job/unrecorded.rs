@@ -1,0 +1,145 @@
+//! An engine that died after it had published its approval, and before it recorded that.
+
+use std::path::PathBuf;
+
+use run_loop::domain::effect::Effect;
+use run_loop::domain::event::Event;
+use run_loop::domain::id::LoopId;
+use run_loop::store::{Journal, StateFolder};
+
+use crate::resume::run_id;
+use crate::support::agents::{ScriptedAgent, finding};
+use crate::support::bench::Bench;
+
+/// A bench with these lines at `main`, and two reviewers that pass.
+fn passing(config: &str) -> Bench {
+    let agent = ScriptedAgent::passing();
+    let bench = Bench::new().reviewer("ann", &agent);
+    bench.reviewer("bob", &agent).config(config)
+}
+
+/// A run whose journal ends where its promotion was requested: all that it wrote is there.
+fn killed_after_its_manifest(bench: Bench) -> (Bench, LoopId) {
+    let bench = bench.ready();
+    bench.review().ends(0);
+    let run = run_id(&bench);
+    let git_dir = bench.repo.root().join(".git");
+    let state = StateFolder::open(&git_dir).unwrap();
+    let mut events = Vec::new();
+    for entry in Journal::load(&state, run).unwrap() {
+        let promotes = matches!(&entry.event, Event::EffectRequested { effect, .. } if matches!(**effect, Effect::Promote { .. }));
+        events.push(entry.event);
+        if promotes {
+            break;
+        }
+    }
+    // The same journal, cut there.
+    let elsewhere = bench.repo.beside("cut");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let cut = StateFolder::open(&elsewhere).unwrap();
+    Journal::create(&cut, run).unwrap().append(&events).unwrap();
+    let (theirs, ours) = (cut.run_path(run), state.run_path(run));
+    let journal = |name: &str| name.starts_with("journal.db") || name == "tail.json";
+    for file in std::fs::read_dir(&ours).unwrap() {
+        let file = file.unwrap();
+        if journal(file.file_name().to_str().unwrap()) {
+            std::fs::remove_file(file.path()).unwrap();
+        }
+    }
+    for file in std::fs::read_dir(&theirs).unwrap() {
+        let file = file.unwrap();
+        if journal(file.file_name().to_str().unwrap()) {
+            std::fs::copy(file.path(), ours.join(file.file_name())).unwrap();
+        }
+    }
+    assert_eq!(bench.promoted().len(), 5, "{:?}", bench.promoted());
+    bench
+        .run(&["status"])
+        .ends(0)
+        .says("interrupted")
+        .says("run-loop resume");
+    (bench, run)
+}
+
+fn manifest(bench: &Bench, run: LoopId) -> PathBuf {
+    let folder = bench.repo.root().join(".agents/reports/approvals");
+    folder.join(format!("{run}.json"))
+}
+
+const BY_FILES: &str = "policy: {attest: files}";
+
+/// Such a run approves nothing, whoever is believed, and the one next command publishes for free.
+#[test]
+fn it_approves_nothing_and_is_taken_up() {
+    for config in ["", BY_FILES] {
+        let (bench, run) = killed_after_its_manifest(passing(config));
+        let gate = bench.gate();
+        gate.ends(5).with("RL0905");
+        assert_eq!(gate.next(), ["run-loop", "resume", &run.to_string()]);
+        bench.run(&["resume"]).ends(0);
+        assert_eq!(bench.promoted().len(), 5, "{:?}", bench.promoted());
+        bench.gate().ends(0);
+    }
+}
+
+/// Issue 4.8: what a cancelled run published is no approval anywhere, this repository's journal or not: it is
+/// taken away, and told.
+#[test]
+fn cancelled_it_leaves_no_approval() {
+    for config in ["", BY_FILES] {
+        let (bench, run) = killed_after_its_manifest(passing(config));
+        let cancelled = bench.run(&["cancel"]);
+        cancelled.ends(0).says("taken away, since no journal");
+        cancelled.says(&format!("approvals/{run}.json"));
+        assert_eq!(bench.promoted(), Vec::<String>::new());
+        bench.gate().ends(5).with("RL0901");
+    }
+}
+
+/// What somebody changed there is theirs, and is named.
+#[test]
+fn what_was_changed_since_stays() {
+    let (bench, _) = killed_after_its_manifest(passing(""));
+    let report = bench
+        .promoted()
+        .into_iter()
+        .find(|it| it.starts_with("ann/") && !it.contains(".identity."));
+    let report = report.unwrap();
+    let path = bench.repo.root().join(".agents/reports").join(&report);
+    std::fs::write(&path, "a note of mine").unwrap();
+    let cancelled = bench.run(&["cancel"]);
+    cancelled
+        .ends(0)
+        .says(&report)
+        .says("changed since")
+        .says("git -C");
+    assert_eq!(bench.promoted(), [report]);
+
+    // Where the manifest is another one, nothing that it names is touched.
+    let (bench, run) = killed_after_its_manifest(passing(BY_FILES));
+    let path = manifest(&bench, run);
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("\"readers\": 2", "\"readers\": 3")).unwrap();
+    bench.run(&["cancel"]).ends(0).says("changed since");
+    assert_eq!(bench.promoted().len(), 5);
+    bench.gate().ends(5).with("RL0905");
+}
+
+/// A run that is taken up on other content, and does not pass there, leaves none either.
+#[test]
+fn taken_up_without_passing_it_leaves_none() {
+    let bench = Bench::new();
+    let high = format!("[{}]", finding("it is wrong", "high", "src/lib.rs", 1));
+    let turns = [ScriptedAgent::passing(), ScriptedAgent::not_passing(&high)];
+    let ann = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
+    let bench = bench
+        .reviewer("ann", &ann)
+        .reviewer("bob", &ScriptedAgent::passing());
+    let (bench, _) = killed_after_its_manifest(bench.config(BY_FILES));
+    bench
+        .repo
+        .write("src/lib.rs", "pub fn one() -> u32 {\n    2\n}\n");
+    bench.repo.commit("other");
+    bench.run(&["resume"]).ends(1);
+    assert_eq!(bench.promoted(), Vec::<String>::new());
+}
