@@ -25,6 +25,7 @@ pub mod job_view;
 pub mod layout;
 pub mod limits;
 pub mod lines;
+pub mod look;
 pub mod lowered;
 pub mod oid;
 pub mod path;

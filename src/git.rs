@@ -28,6 +28,7 @@ pub mod object;
 pub(crate) mod object_id;
 pub mod operation;
 mod overwritten;
+pub mod own;
 pub mod program;
 pub(crate) mod quoted;
 pub(crate) mod raw_tree;

@@ -26,6 +26,8 @@ mod holds;
 mod judged;
 #[path = "engine/laws.rs"]
 mod laws;
+#[path = "engine/looks.rs"]
+mod looks;
 #[path = "engine/model.rs"]
 mod model;
 #[path = "engine/orders.rs"]

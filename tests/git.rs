@@ -22,6 +22,8 @@ mod left;
 mod measure;
 #[path = "git/mend.rs"]
 mod mend;
+#[path = "git/own.rs"]
+mod own;
 #[path = "git/pin.rs"]
 mod pin;
 #[path = "git/reading.rs"]

@@ -28,6 +28,8 @@ mod no_arbiter;
 mod no_progress;
 #[path = "whole_loop/overruled.rs"]
 mod overruled;
+#[path = "whole_loop/own_writing.rs"]
+mod own_writing;
 #[path = "whole_loop/plan_file.rs"]
 mod plan_file;
 #[path = "whole_loop/planned.rs"]

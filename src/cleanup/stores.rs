@@ -107,7 +107,7 @@ fn needed(store: &StoreFolder, known: &Known) -> Option<String> {
                 let events = entries.iter().map(|entry| (entry.at, &entry.event));
                 Summary::of(events).kept_in_store().map(|command| {
                     format!(
-                        "run {run} told of edits that were lost, which this may hold alone: {command}"
+                        "jobs of run {run} took uncommitted edits away, which this may hold alone: {command}"
                     )
                 })
             }

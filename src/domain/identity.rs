@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::failure::NextCommand;
+use crate::domain::look::IndexAlone;
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 pub use crate::domain::tripwire::{Moved, Parts, Trip, Tripwire, named};
@@ -43,6 +45,9 @@ pub struct Pin {
     /// Whether all that differs is promoted evidence.
     #[serde(default)]
     pub only_evidence: bool,
+    /// What the index alone held; known before a job that may write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone: Option<IndexAlone>,
     /// What agents must not touch.
     pub tripwire: Tripwire,
     /// Things to tell the user, each said once: a base that moved forward, a stale local base, …
@@ -93,6 +98,10 @@ pub struct Remeasured {
     /// Sides of conflicts that the index alone held and holds no more; known after a job that may write.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmerged: Vec<Side>,
+    /// Paths of which the same is to be said, but that nobody edited except jobs of this run: what they held
+    /// is kept as well, and nobody is told that it is lost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<RepoPath>,
     /// What still holds what is lost, where anything is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Kept>,
@@ -113,6 +122,9 @@ pub struct Remeasured {
 pub struct Lost {
     /// Their paths.
     pub edits: Vec<RepoPath>,
+    /// Paths whose edits were nobody's but those of jobs of this run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<RepoPath>,
     /// What still holds them.
     pub kept: Kept,
 }
@@ -335,6 +347,15 @@ impl Remeasured {
     pub fn named(&self, pinned: &Pin, trips: &[Trip]) -> Vec<Moved> {
         let (old, new) = (&pinned.tripwire, &self.pin.tripwire);
         trips.iter().map(|trip| old.moved(new, *trip)).collect()
+    }
+    /// The command that prints what was uncommitted before the step, where it took away what earlier jobs of
+    /// the run had written.
+    #[must_use]
+    pub fn prints_own(&self, pinned: &Pin) -> Option<NextCommand> {
+        let of_step = self.kept.as_ref().filter(|_| !self.own.is_empty());
+        let anew = self.anew.as_deref().filter(|lost| !lost.own.is_empty());
+        let kept = of_step.or_else(|| anew.map(|lost| &lost.kept))?;
+        Some(NextCommand(kept.edits(&pinned.identity.head)))
     }
     /// Compares with the pin of the round.
     #[must_use]

@@ -44,6 +44,8 @@ pub struct Summary {
     pub work: Option<Work>,
     /// What steps of work threw away or left elsewhere.
     pub left_by_work: Vec<LeftByWork>,
+    /// The command that prints what lay there before a step that took away what earlier jobs had written.
+    of_own: Option<NextCommand>,
     /// What jobs threw away that were a run of their own.
     pub lost_by_jobs: Vec<Restoring>,
     /// What is to be known of steps of work that gave no answer.
@@ -423,6 +425,9 @@ impl Summary {
             left.round == *round && left.role == work.role && left.slot == work.slot
         };
         self.left_by_work.retain(|left| !of_step(left));
+        if let Some(command) = measured.prints_own(pinned) {
+            self.of_own = Some(command);
+        }
         let all = Restoring::all(measured, &spec.source_root);
         self.left_by_work
             .extend(all.into_iter().map(|restoring| LeftByWork {
@@ -453,14 +458,16 @@ impl Summary {
     pub fn finding(&self, id: FindingId) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.id == id)
     }
-    /// The command that prints, from a review store, what the run told as lost: the store may hold the only
-    /// copy of it, also when the run is over.
+    /// The command that prints, from a review store, what jobs of the run took away: the store may hold the
+    /// only copy of it, also when the run is over.
     #[must_use]
     pub fn kept_in_store(&self) -> Option<&NextCommand> {
         let of_work = self.left_by_work.iter().map(|left| &left.restoring);
         let mut all = of_work.chain(&self.lost_by_jobs);
         let in_store = all.find(|it| it.store.is_some() && it.commit.is_some());
-        in_store.map(|restoring| &restoring.command)
+        in_store
+            .map(|restoring| &restoring.command)
+            .or(self.of_own.as_ref())
     }
     /// The jobs among which this one is.
     fn jobs_beside(&mut self, job: &Job) -> Option<&mut Vec<JobRecord>> {

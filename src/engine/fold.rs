@@ -185,6 +185,7 @@ fn resumed(state: &mut State, stamp: Stamp, tries: bool, found: Option<&Remeasur
         return;
     }
     aside::taken_up(state, found);
+    state.looks.taken_up(found);
     state.suspended = None;
     state.given_back = false;
     state.trees.clear();

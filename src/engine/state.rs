@@ -23,6 +23,7 @@ use crate::engine::blocked::Blocked;
 use crate::engine::budget::Budget;
 use crate::engine::delegation::DelegationRecord;
 use crate::engine::ledger::Bar;
+use crate::engine::looks::Looks;
 use crate::engine::review::SlotReview;
 use crate::engine::work::{ClosedWork, WorkStage};
 
@@ -80,6 +81,8 @@ pub struct State {
     pub contents: BTreeMap<JobId, Oid>,
     /// The source as it was last seen while jobs may have run.
     pub watched: Option<Pin>,
+    /// The looks around the jobs that may write.
+    pub looks: Looks,
     /// The branch that HEAD was on at the first look, in full, or that it was on none.
     pub branch: Option<String>,
     /// The base before and since, once both it and its ref moved while jobs may have run.

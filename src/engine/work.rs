@@ -177,6 +177,10 @@ impl State {
         };
         self.asked_now().map(|asked| (work, &*asked.pin))
     }
+    /// Whether a step is under way whose jobs may write.
+    pub(in crate::engine) fn is_in_writing_step(&self) -> bool {
+        matches!(&self.phase, Phase::Work { work, .. } if work.role.writes())
+    }
     /// Whether a job of the step under way is the first that is asked since the run was taken up, after others.
     #[must_use]
     pub fn asks_anew(&self, job: &Job) -> bool {

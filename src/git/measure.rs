@@ -74,6 +74,7 @@ fn compare(
         lost,
         unstaged: Vec::new(),
         unmerged: Vec::new(),
+        own: Vec::new(),
         kept: None,
         elsewhere: Vec::new(),
         unknown: Vec::new(),

@@ -303,6 +303,7 @@ impl Pinning<'_> {
             behind: base.behind,
             dirty,
             only_evidence,
+            alone: None,
             notices: base.notices,
         };
         Ok(Taken { pin, made })

@@ -6,6 +6,7 @@ mod delegate;
 mod evidence;
 pub(super) mod job;
 pub(super) mod measure;
+mod own;
 mod pin;
 pub(super) mod plan;
 mod promote;

@@ -192,6 +192,7 @@ pub(crate) fn job(repo: &Repo) -> ChecksJob {
             behind: 0,
             dirty: false,
             only_evidence: false,
+            alone: None,
             tripwire: Tripwire {
                 head_ref: "refs/heads/feature".to_owned(),
                 branch_tip: base,

@@ -464,6 +464,7 @@ fn pin() -> Pin {
         behind: 0,
         dirty: false,
         only_evidence: false,
+        alone: None,
         tripwire: Tripwire {
             head_ref: "refs/heads/feature".to_owned(),
             branch_tip: oid('2'),

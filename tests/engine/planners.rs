@@ -66,6 +66,7 @@ fn measured_after_first(planned_by: Planned, moves: impl Fn(&mut Pin)) -> Run {
         lost: Vec::new(),
         unstaged: Vec::new(),
         unmerged: Vec::new(),
+        own: Vec::new(),
         kept: None,
         elsewhere: Vec::new(),
         unknown: Vec::new(),

@@ -85,6 +85,7 @@ pub(crate) fn pin(repo: &Repo, base: &str, head: &str) -> Pin {
         behind: 0,
         dirty: false,
         only_evidence: false,
+        alone: None,
         tripwire: Tripwire {
             head_ref: "detached".to_owned(),
             branch_tip: oid(repo, head),

@@ -123,6 +123,7 @@ impl World {
             behind: 0,
             dirty: false,
             only_evidence: false,
+            alone: None,
             tripwire: Tripwire {
                 head_ref: "refs/heads/feature".to_owned(),
                 branch_tip: head,
@@ -205,6 +206,7 @@ impl World {
             lost: Vec::new(),
             unstaged: Vec::new(),
             unmerged: Vec::new(),
+            own: Vec::new(),
             kept: None,
             elsewhere: Vec::new(),
             unknown: Vec::new(),

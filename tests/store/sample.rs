@@ -135,6 +135,7 @@ pub(crate) fn pin(content: char) -> Pin {
         behind: 0,
         dirty: false,
         only_evidence: false,
+        alone: None,
         tripwire: Tripwire {
             head_ref: "refs/heads/feature".to_owned(),
             branch_tip: oid('b'),

@@ -315,6 +315,7 @@ fn pin(full: bool) -> Pin {
         behind: u32::from(full),
         dirty: full,
         only_evidence: false,
+        alone: None,
         tripwire: Tripwire {
             head_ref: "refs/heads/sample".to_owned(),
             branch_tip: head.clone(),

@@ -13,6 +13,7 @@ use crate::engine::state::{JobRecord, Phase, Stage, State};
 pub(super) fn effect_requested(state: &mut State, id: EffectId, effect: &Effect) {
     state.requested = state.requested.max(id.0);
     state.open.insert(id, effect.clone());
+    state.looks.requested(effect);
     if matches!(state.phase, Phase::Work { .. }) && effect.is_of_step() {
         return work::requested(state, effect);
     }

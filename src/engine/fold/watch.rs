@@ -12,10 +12,20 @@ pub(super) fn looked(state: &mut State, outcome: &Outcome) {
     match outcome {
         Outcome::Pinned {
             result: Done::Ok(pin),
-        } => seen(state, pin),
+        } => {
+            if state.is_in_writing_step() {
+                state.looks.pinned(pin);
+            }
+            seen(state, pin);
+        }
         Outcome::Measured {
             result: Done::Ok(measured),
-        } => seen(state, &measured.pin),
+        } => {
+            if state.is_in_writing_step() {
+                state.looks.measured(measured);
+            }
+            seen(state, &measured.pin);
+        }
         Outcome::Pinned {
             result: Done::Err(_),
         }

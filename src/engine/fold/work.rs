@@ -171,14 +171,7 @@ pub(super) fn limited(state: &mut State, until: Timestamp) {
 /// measured again. What nobody was asked on yet is pinned again, and so is what is only read: what a job
 /// that writes was asked on tells what it may have lost.
 pub(super) fn resumed(state: &mut State, tries: bool) {
-    let writes = match &state.phase {
-        Phase::Work { work, .. } => work.role.writes(),
-        Phase::Unstarted
-        | Phase::Between
-        | Phase::Round { .. }
-        | Phase::Closing { .. }
-        | Phase::Ended { .. } => false,
-    };
+    let writes = state.is_in_writing_step();
     let newest = state.newest_of_step().and_then(|job| state.jobs.get(&job));
     let since = newest.map(|record| record.job.attempt + 1);
     let Some(stage) = taken(state) else { return };

@@ -10,12 +10,13 @@ use crate::domain::effect::Done;
 use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::identity::{About, Doubt, Kept, Lost, Pin};
 use crate::domain::job::Job;
+use crate::domain::look::{Look, Since};
 use crate::domain::run_spec::RunSpec;
 use crate::domain::work::ANEW;
 use crate::engine::State;
 use crate::git::{measure, snapshot};
 use crate::runtime::perform::pin::{self, unwritable};
-use crate::runtime::perform::{delegate, in_thread, run_of};
+use crate::runtime::perform::{delegate, in_thread, own, run_of};
 use crate::runtime::rim::Rim;
 use crate::store::{Access, Folder};
 
@@ -85,7 +86,8 @@ pub(super) async fn lost_by(
     let (rim, state, name) = (Arc::clone(rim), Arc::clone(state), noted(dispatch));
     let found = in_thread(move || {
         let run = run_of(&state)?;
-        Ok(lost(&rim, run, (&pin::folder(&rim, run)?, &name)))
+        // It is the run's only job: nobody of the run wrote before.
+        Ok(lost(&rim, (run, &[]), (&pin::folder(&rim, run)?, &name)))
     });
     let found = match found.await {
         Done::Ok(found) => found,
@@ -118,8 +120,12 @@ fn in_progress(run: &RunSpec) -> RunSpec {
     }
 }
 
-/// What is lost of what was to be kept there.
-pub(super) fn lost(rim: &Rim, run: &RunSpec, (folder, name): (&Folder, &str)) -> Found {
+/// What is lost of what was to be kept there; by these looks it is told what of it jobs of the run wrote.
+pub(super) fn lost(
+    rim: &Rim,
+    (run, looks): (&RunSpec, &[Look]),
+    (folder, name): (&Folder, &str),
+) -> Found {
     let bytes = match folder.read(name, PIN_CAP) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -147,13 +153,18 @@ pub(super) fn lost(rim: &Rim, run: &RunSpec, (folder, name): (&Folder, &str)) ->
     let run = &in_progress(run);
     match measure::measure(&rim.git, &rim.repository, &rim.store, run, &before) {
         Ok(measured) if measured.lost.is_empty() => Found::default(),
-        Ok(measured) => Found {
-            lost: Some(Lost {
-                edits: measured.lost,
-                kept,
-            }),
-            doubt: None,
-        },
+        Ok(mut measured) => {
+            let looks = [looks, &[Look::of(&before, Since::Anybody)]].concat();
+            own::apart(rim, &looks, &mut measured);
+            Found {
+                lost: Some(Lost {
+                    edits: measured.lost,
+                    own: measured.own,
+                    kept,
+                }),
+                doubt: None,
+            }
+        }
         Err(failure) => {
             let prints = NextCommand(kept.edits(&before.identity.head));
             Found::doubt(format!(

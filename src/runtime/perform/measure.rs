@@ -8,6 +8,7 @@ use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::{About, Doubt, Elsewhere, Kept, Pin, Remeasured};
 use crate::domain::job::Role;
+use crate::domain::look::Look;
 use crate::domain::oid::Oid;
 use crate::domain::restoring::Restoring;
 use crate::domain::run_spec::RunSpec;
@@ -15,7 +16,7 @@ use crate::domain::work::{ANEW, BRANCHES, STAGED, UNHELD, UNMERGED};
 use crate::engine::State;
 use crate::git::staged::Now;
 use crate::git::{branches, measure, object, operation, staged, unheld, unmerged};
-use crate::runtime::perform::{anew, pin};
+use crate::runtime::perform::{anew, own, pin};
 use crate::runtime::rim::Rim;
 
 /// Bytes of a list of branches, or of HEAD's moves.
@@ -82,6 +83,7 @@ pub(super) fn after_work(
         role,
         pinned,
         anew: state.was_asked_anew(),
+        looks: [state.looks_up_to_pin(), state.looks()],
     };
     match perform(rim, run, pinned) {
         Ok(measured) => job.with_left(measured),
@@ -98,6 +100,8 @@ struct Before<'a> {
     pinned: &'a Pin,
     /// Whether the source was to be kept right before a later one of the step's jobs.
     anew: bool,
+    /// The looks around the run's writing jobs, up to its pin, and all.
+    looks: [&'a [Look]; 2],
 }
 
 /// What a job left besides the content.
@@ -138,6 +142,7 @@ impl Before<'_> {
             unmerged: left.unmerged,
             ..kept_in(self.rim, self.pinned)
         });
+        own::apart(self.rim, self.looks[0], &mut measured);
         Ok(measured)
     }
 
@@ -148,7 +153,11 @@ impl Before<'_> {
         }
         let (folder, name) = pin::before_file(self.rim, self.run, self.round, self.role)?;
         let name = format!("{name}.{ANEW}");
-        Ok(anew::lost(self.rim, self.run, (&folder, &name)))
+        Ok(anew::lost(
+            self.rim,
+            (self.run, self.looks[1]),
+            (&folder, &name),
+        ))
     }
 
     fn left(&self, now: Now<'_>) -> Result<Left, Failure> {
@@ -309,6 +318,7 @@ impl Before<'_> {
             lost: Vec::new(),
             unstaged: left.gone.staged,
             unmerged: left.conflicts.sides,
+            own: Vec::new(),
             kept: Some(Kept {
                 staged: left.staged,
                 unmerged: left.unmerged,

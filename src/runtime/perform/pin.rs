@@ -7,6 +7,7 @@ use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::Pin;
 use crate::domain::job::Role;
+use crate::domain::look::IndexAlone;
 use crate::domain::oid::Oid;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::work::{BRANCHES, STAGED, UNHELD, UNMERGED, before};
@@ -20,7 +21,7 @@ pub(super) fn perform(
     round: RoundNumber,
     work: Option<Role>,
 ) -> Result<Pin, Failure> {
-    let pin = snapshot::pin(&rim.git, &rim.repository, &rim.store, run, round, work)?;
+    let mut pin = snapshot::pin(&rim.git, &rim.repository, &rim.store, run, round, work)?;
     if let Some(role) = work.filter(|role| role.writes()) {
         let tips = branches::tips(&rim.git, &rim.repository)?;
         let marks = unheld::marks(&rim.git, &rim.repository)?;
@@ -28,19 +29,27 @@ pub(super) fn perform(
         let (git, repo, store) = (&rim.git, &rim.repository, &rim.store);
         let staged = staged::keep(git, repo, store, &pin, &held(STAGED))?;
         let sides = unmerged::keep(git, repo, store, &pin, &held(UNMERGED))?;
-        let named = |commit: Option<Oid>| commit.map_or_else(String::new, |it| it.to_string());
+        let named = |commit: &Option<Oid>| {
+            commit
+                .as_ref()
+                .map_or_else(String::new, ToString::to_string)
+        };
         let (folder, name) = before_file(rim, run, round, role)?;
         let all = [
             (BRANCHES, tips),
             (UNHELD, marks),
-            (STAGED, named(staged).into_bytes()),
-            (UNMERGED, named(sides).into_bytes()),
+            (STAGED, named(&staged).into_bytes()),
+            (UNMERGED, named(&sides).into_bytes()),
         ];
         for (kind, bytes) in all {
             folder
                 .write(format!("{name}.{kind}"), &bytes, Access::Private)
                 .map_err(|error| unwritable(&error))?;
         }
+        pin.alone = Some(IndexAlone {
+            staged,
+            unmerged: sides,
+        });
     }
     Ok(pin)
 }

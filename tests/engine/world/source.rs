@@ -30,6 +30,7 @@ pub(super) fn pin(content: u8, trip: u8) -> Pin {
         behind: 0,
         dirty: false,
         only_evidence: false,
+        alone: None,
         tripwire: Tripwire {
             head_ref: "refs/heads/feature".to_owned(),
             branch_tip: oid(201),
@@ -97,6 +98,7 @@ pub(super) fn measure(
         lost,
         unstaged: Vec::new(),
         unmerged: Vec::new(),
+        own: Vec::new(),
         elsewhere,
         unknown: Vec::new(),
         anew: None,
