@@ -352,21 +352,22 @@ impl Folder {
     }
     /// Gives a folder in it another name, which nothing has yet.
     pub fn rename_new(&self, name: impl AsRef<OsStr>, new: impl AsRef<OsStr>) -> io::Result<()> {
-        let (taken, path) = self.place(new.as_ref())?;
-        match rustix::fs::statat(&self.file, taken, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => self.rename(name, new),
+        self.has_no(new.as_ref())?;
+        self.rename(name, new)
+    }
+    /// Makes sure that nothing in it has this name.
+    pub fn has_no(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
+        let (name, path) = self.place(name.as_ref())?;
+        match rustix::fs::statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(named(&path, error)),
             Ok(_) => Err(named(&path, Errno::EXIST)),
         }
     }
     /// Moves what lies in it into another folder, under the name that it has; nothing has it there yet.
     pub fn move_new(&self, name: impl AsRef<OsStr>, into: &Self) -> io::Result<()> {
+        into.has_no(name.as_ref())?;
         let (name, path) = self.place(name.as_ref())?;
-        match rustix::fs::statat(&into.file, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => {}
-            Err(error) => return Err(named(&into.path.join(name), error)),
-            Ok(_) => return Err(named(&into.path.join(name), Errno::EXIST)),
-        }
         rustix::fs::renameat(&self.file, name, &into.file, name).map_err(|e| named(&path, e))
     }
     /// Makes its names durable.

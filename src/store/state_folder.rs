@@ -105,6 +105,8 @@ impl StateFolder {
     /// Moves a run's folder to what was put away, with a note beside it: from then on there is no such run.
     pub(crate) fn put_away(&self, run: LoopId, note: &str, bytes: &[u8]) -> io::Result<()> {
         let damaged = ours(self.root.make_child(DAMAGED, Access::Private)?)?;
+        // The note of one that was put away before, and came back, is that one's.
+        damaged.has_no(run.to_string())?;
         damaged.write(note, bytes, Access::Private)?;
         self.runs.move_new(run.to_string(), &damaged)?;
         damaged.sync()?;

@@ -64,6 +64,27 @@ fn a_damaged_record_is_put_away_whole_and_named_no_more() {
     same(&jobs, &photo(&dead.folder("jobs")));
 }
 
+/// A record that came back and is damaged again: what was noted of the first is kept, and so are both records.
+#[test]
+fn what_was_put_away_before_is_not_written_over() {
+    let dead = Dead::killed();
+    let (id, state) = (dead.run.to_string(), dead.state());
+    let folder = state.run_path(dead.run);
+    let damage = || {
+        drop(fs::remove_file(folder.join("journal.db-wal")));
+        fs::write(folder.join("journal.db"), "no journal").unwrap();
+    };
+    damage();
+    dead.clean(&["--damaged", &id]);
+    let before = photo(&state.damaged_path(dead.run).join(".."));
+    fs::create_dir(&folder).unwrap();
+    damage();
+    let again = dead.bench.run(&["cleanup", "--damaged", &id]);
+    again.ends(3).with("RL0121");
+    same(&before, &photo(&state.damaged_path(dead.run).join("..")));
+    assert!(folder.join("journal.db").exists());
+}
+
 /// Nothing else is put away: what can be read, what somebody is at work on.
 #[test]
 fn only_a_damaged_record_of_a_dead_run_is_put_away() {
