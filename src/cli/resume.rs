@@ -25,7 +25,7 @@ use crate::domain::run_spec::{BaseSpec, RunSpec};
 use crate::domain::summary::RunState;
 use crate::engine::{InputKind, State};
 use crate::git::review_tree::ReviewTrees;
-use crate::git::worktree::brought_back;
+use crate::git::worktree::brought_back::{self, Stood, Way};
 use crate::git::{Git, Repository, ReviewStore};
 use crate::process::guard::GuardProgram;
 use crate::process::guard::remains::PATIENCE;
@@ -283,16 +283,22 @@ fn own_repository(git: &Git, spec: &RunSpec, read: &ReadRun) -> Result<Repositor
         Failure::new(Code::WorktreeNotFound, message).next(["run-loop", "cancel", &run])
     };
     if !root.is_dir() {
-        let gone = gone("is not there any more");
         let state = State::replay(read.entries.iter().map(|entry| &entry.event));
-        let back = last_pin(&state).and_then(|pin| {
-            let stood = (pin.branch.as_deref(), &pin.identity.head);
-            brought_back::command(git, Path::new(&spec.common_dir), root, stood)
+        let way = last_pin(&state).zip(state.started_at).and_then(|it| {
+            let (pin, since) = it;
+            let (branch, head) = (pin.branch.as_deref(), &pin.identity.head);
+            let stood = Stood {
+                branch,
+                head,
+                since,
+            };
+            brought_back::way(git, Path::new(&spec.common_dir), root, stood)
         });
-        return Err(match back {
-            Some(back) => gone.next(back),
-            None => gone,
-        });
+        let Some(Way { command, hindered }) = way else {
+            return Err(gone("is not there any more"));
+        };
+        let why = hindered.map_or_else(String::new, |it| format!(", and {it}"));
+        return Err(gone(&format!("is not there any more{why}")).next(command));
     }
     let mut found = Repository::discover(git, root)?;
     if found.source_root != root || found.common_dir != Path::new(&spec.common_dir) {

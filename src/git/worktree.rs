@@ -8,6 +8,7 @@
 pub mod brought_back;
 pub(crate) mod commits;
 pub(crate) mod contents;
+pub(crate) mod head_log;
 pub(crate) mod modules;
 pub mod prepare;
 pub(crate) mod registered;

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::resume::hanging_once;
 use crate::support::agents::{Point, ScriptedAgent};
 use crate::support::bench::{Bench, Ran};
 use crate::support::crash::Engine;
-use crate::support::repo::{Repo, git_command};
+use crate::support::repo::{Repo, git, git_command};
 
 /// Issue 4.8: `status`, `resume` and `cancel` go by what the run has stored, and name what differs. A
 /// bare repository has no main working tree, so each of its working trees is a control root.
@@ -164,6 +165,97 @@ fn a_working_tree_that_is_gone_is_brought_back() {
         );
         bench.run(&["resume", id]).ends(0);
     }
+}
+
+/// A run in a linked working tree whose engine is killed while its reviewer works; its id.
+fn killed_in(bench: &Bench, point: &Point, tree: &Path) -> String {
+    let shown = tree.to_str().unwrap();
+    let line = ["--worktree", shown, "--base", "main", "--review-only"];
+    let engine = Engine::start_with(bench, &[&line[..], &["--format", "ndjson"]].concat());
+    point.reached();
+    engine.kill();
+    let told = bench.run(&["list", "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&told.ends(0).stdout).unwrap();
+    told["runs"][0]["run"].as_str().unwrap().to_owned()
+}
+
+/// K16: what may be another tree on the same branch is not moved to where the lost one was, and no branch is
+/// taken from where it is checked out: the next command shows where.
+#[test]
+fn nobody_elses_tree_or_branch_brings_one_back() {
+    let (bench, point) = hanging_once();
+    let tree = bench.repo.linked("tree", "topic", "feature");
+    let old = bench.repo.linked("old", "spare", "feature");
+    let id = killed_in(&bench, &point, &tree);
+    let (tree, old) = (tree.to_str().unwrap(), old.to_str().unwrap());
+    bench.repo.git(&["worktree", "remove", "--force", tree]);
+    let later = |folder: &Path, args: &[&str]| {
+        let mut command = git_command(folder);
+        command.env("GIT_COMMITTER_DATE", "2090-01-02T03:04:05Z");
+        assert!(command.args(args).status().unwrap().success(), "{args:?}");
+    };
+    let root = bench.repo.root();
+    let shown = |place: &str| {
+        let refused = bench.run(&["resume", &id]);
+        refused
+            .ends(3)
+            .with("RL0103")
+            .says(&format!("topic is checked out in {place}"));
+        let next = refused.next();
+        assert_eq!(next.last().unwrap(), "list", "{next:?}");
+        let mut command = git_command(Path::new("/"));
+        assert!(
+            command.args(&next[1..]).status().unwrap().success(),
+            "{next:?}"
+        );
+    };
+    later(root, &["switch", "-q", "topic"]);
+    shown(root.to_str().unwrap());
+    later(root, &["switch", "-q", "feature"]);
+    // One that was there before, on another branch.
+    later(Path::new(old), &["switch", "-q", "topic"]);
+    shown(old);
+    later(Path::new(old), &["switch", "-q", "spare"]);
+    // One that was made since.
+    let new = bench.repo.beside("new");
+    later(
+        root,
+        &["worktree", "add", "-q", new.to_str().unwrap(), "topic"],
+    );
+    shown(new.to_str().unwrap());
+    later(root, &["worktree", "remove", new.to_str().unwrap()]);
+    let next = bench.run(&["resume", &id]).ends(3).next();
+    later(
+        Path::new("/"),
+        &next[1..].iter().map(String::as_str).collect::<Vec<_>>(),
+    );
+    bench.run(&["resume", &id]).ends(0);
+}
+
+/// W07: a tree with a detached HEAD that was moved is not removed either while a run of it lies aside; one whose
+/// HEAD never was where the run stood is none of its.
+#[test]
+fn a_moved_tree_without_a_branch_is_kept() {
+    let (bench, point) = hanging_once();
+    let tree = bench.repo.linked("tree", "topic", "feature");
+    git(&tree, &["switch", "-q", "--detach"]);
+    let id = killed_in(&bench, &point, &tree);
+    let moved = bench.repo.beside("moved");
+    std::fs::rename(&tree, &moved).unwrap();
+    // As `git worktree repair` does.
+    let record = bench.repo.root().join(".git/worktrees/tree/gitdir");
+    std::fs::write(record, format!("{}/.git\n", moved.display())).unwrap();
+    let other = bench.repo.linked("other", "other", "main");
+    bench
+        .run(&["worktree", "remove", other.to_str().unwrap()])
+        .ends(0);
+    let remove = ["worktree", "remove", moved.to_str().unwrap()];
+    bench.run(&remove).ends(3).with("RL0129").says(&id);
+    // Nor where it was switched since.
+    git(&moved, &["switch", "-q", "-c", "fresh", "main"]);
+    bench.run(&remove).ends(3).with("RL0129").says(&id);
+    bench.run(&["cancel", &id]).ends(0);
+    bench.run(&remove).ends(0);
 }
 
 /// Of two copies of a repository that is gone nobody can tell which is meant: each is named, and so is the

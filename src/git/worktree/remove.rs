@@ -11,6 +11,7 @@ use crate::domain::code::Code;
 use crate::domain::effect::{Done, Outcome};
 use crate::domain::event::Event;
 use crate::domain::failure::{Failure, NextCommand};
+use crate::domain::identity::Pin;
 use crate::domain::oid::Oid;
 use crate::git::Error;
 use crate::git::config::GitConfig;
@@ -21,6 +22,7 @@ use crate::git::program::Git;
 use crate::git::refuse::unfinished;
 use crate::git::repository::Repository;
 use crate::git::worktree::contents::Look;
+use crate::git::worktree::head_log::HeadLog;
 use crate::git::worktree::modules::{self, Modules};
 use crate::git::worktree::prepare::{listing, prune};
 use crate::git::worktree::registered::{self, Registered, resolved};
@@ -256,13 +258,33 @@ fn resumable(git: &Git, found: &Repository) -> Result<Vec<Risk>, Failure> {
             return Err(running_on(root, Some(&owner)));
         }
     }
-    runs_of(&state, root, found.branch(git)?.as_deref())
+    let branch = found.branch(git)?;
+    runs_of(&state, found, branch.as_deref())
 }
 
 /// The runs of a working tree that did not end, or may not have: a later one that did is no end of
-/// those before it. A tree that was moved is known by its branch: nothing lies where it was.
-fn runs_of(state: &StateFolder, root: &Path, branch: Option<&str>) -> Result<Vec<Risk>, Failure> {
-    let here = root.display().to_string();
+/// those before it. A tree that was moved is known by its branch, or by where its HEAD has been: nothing lies
+/// where it was.
+fn runs_of(
+    state: &StateFolder,
+    found: &Repository,
+    branch: Option<&str>,
+) -> Result<Vec<Risk>, Failure> {
+    let here = found.source_root.display().to_string();
+    let registered = registered::all(&found.common_dir).map_err(Error::Io)?;
+    let is_registered = |root: &str| {
+        let mut paths = registered.iter().filter_map(|it| it.path.as_deref());
+        paths.any(|path| path == Path::new(root))
+    };
+    let log = HeadLog::read(&found.git_dir);
+    // Without a log, HEAD may have been anywhere.
+    let may_be = |pin: &Pin| {
+        let on_its_branch = branch.is_some() && pin.branch.as_deref() == branch;
+        on_its_branch
+            || log
+                .as_ref()
+                .is_none_or(|log| log.may_have(&pin.identity.head))
+    };
     let mut risks = Vec::new();
     for run in state.run_ids()? {
         let id = run.to_string();
@@ -272,7 +294,9 @@ fn runs_of(state: &StateFolder, root: &Path, branch: Option<&str>) -> Result<Vec
                     let what =
                         format!("run {id}, which was interrupted and can be resumed only here");
                     risks.push(Risk::new(what, ["run-loop", "resume", &id]));
-                } else if let Some(before) = moved_from(&entries, branch) {
+                } else if let Some((before, _)) =
+                    moved_from(&entries).filter(|(root, pin)| !is_registered(root) && may_be(pin))
+                {
                     let what = format!(
                         "run {id}, which was interrupted and can be resumed only in {before}, where this \
                          may have been"
@@ -307,14 +331,14 @@ fn is_open(entries: &[Entry], source_root: &str) -> bool {
     is_here && !entries.iter().any(is_end)
 }
 
-/// Where the working tree of a run was that did not end, if nothing is there any more and it was on this
-/// branch when it was looked at last.
-fn moved_from(entries: &[Entry], branch: Option<&str>) -> Option<String> {
+/// Where the working tree of a run was that did not end, if nothing is there any more, and what it was like
+/// when it was looked at last.
+fn moved_from(entries: &[Entry]) -> Option<(&str, &Pin)> {
     let started = entries.iter().find_map(|entry| {
         let Event::RunStarted { spec, .. } = &entry.event else {
             return None;
         };
-        Some(&spec.source_root)
+        Some(spec.source_root.as_str())
     })?;
     let last = entries.iter().rev().find_map(|entry| {
         let Event::EffectDone { outcome, .. } = &entry.event else {
@@ -329,8 +353,7 @@ fn moved_from(entries: &[Entry], branch: Option<&str>) -> Option<String> {
         Some(pin)
     })?;
     let is_gone = fs_err::symlink_metadata(started).is_err();
-    let is_its = branch.is_some() && last.branch.as_deref() == branch;
-    (is_gone && is_its && !entries.iter().any(is_end)).then(|| started.clone())
+    (is_gone && !entries.iter().any(is_end)).then_some((started, last))
 }
 
 fn is_end(entry: &Entry) -> bool {
