@@ -311,8 +311,13 @@ fn a_pass_closes_a_finding_in_its_reviewers_words() {
     let shown = stage.bench().run(&["show", "--findings"]);
     shown
         .ends(0)
-        .says("fixed by bob (review)")
-        .says("withdrawn: I looked.");
+        .says("withdrawn by bob (review)")
+        .says("I looked.");
+    let shown = stage.bench().run(&["show"]);
+    shown
+        .ends(0)
+        .says("F-1 high, blocking, withdrawn src/lib.rs:1: no bounds");
+    stage.gate_ends(0);
 }
 
 /// What its reviewer still calls open is not mended because another finding was taken back: the content as

@@ -6,7 +6,7 @@ use crate::domain::finding::Disposition;
 use crate::domain::id::{FindingId, JobId, RoundNumber};
 use crate::domain::isolation::{EvidenceKind, Isolation};
 use crate::domain::job::{AttemptReason, Ended, Job, JobOutcome, Reading, Role, SessionUse};
-use crate::domain::lowered::says_mended;
+use crate::domain::lowered::{said_settled, says_mended};
 use crate::domain::ruled::Ledger as _;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::{Slot, SlotName};
@@ -98,30 +98,35 @@ fn pass(
     let asked_in = state.jobs.get(&job).map_or(round, |it| it.job.round);
     let mut outdated = state.outdated(&review.pin, &slot.name);
     match outdated.find(|finding| state.last_found(finding) < asked_in) {
-        Some(finding) => Event::FindingDisposed {
-            finding: finding.id,
-            disposition: Disposition::Fixed,
-            job,
-            note: said_at_last(state, job, finding.id)
-                .unwrap_or_else(|| "its reviewer passes the content as it is now".to_owned()),
-        },
+        Some(finding) => {
+            let (disposition, note) = said_at_last(state, job, finding.id);
+            Event::FindingDisposed {
+                finding: finding.id,
+                disposition,
+                job,
+                note,
+            }
+        }
         None => settle(round, slot, Settlement::Passed { by, job }),
     }
 }
 
-/// What a passing report says became of an earlier finding, in its own words.
-fn said_at_last(state: &State, job: JobId, finding: FindingId) -> Option<String> {
-    let outcome = state.jobs.get(&job)?.outcome.as_ref()?;
-    let Reading::Review(said) = &outcome.reading else {
-        return None;
-    };
-    let prior = said.prior.iter().find(|prior| prior.finding == finding)?;
-    let how = prior.disposition.as_str();
-    Some(if prior.note.is_empty() {
-        how.to_owned()
-    } else {
-        format!("{how}: {}", prior.note)
-    })
+/// What a passing report says became of an earlier finding, and why, in its own words: that it was wrong or is
+/// mended. The second it says by its silence, too.
+fn said_at_last(state: &State, job: JobId, finding: FindingId) -> (Disposition, String) {
+    let outcome = state.jobs.get(&job).and_then(|it| it.outcome.as_ref());
+    let said = outcome.and_then(|outcome| match &outcome.reading {
+        Reading::Review(said) => Some(said),
+        Reading::Reply { .. } | Reading::Invalid { .. } | Reading::Silent => None,
+    });
+    let became = said.and_then(|said| said_settled(finding, said));
+    let mut words = said.iter().flat_map(|said| &said.prior);
+    let why = words.find(|prior| prior.finding == finding && !prior.note.trim().is_empty());
+    let why = why.map(|prior| prior.note.clone());
+    (
+        became.unwrap_or(Disposition::Fixed),
+        why.unwrap_or_else(|| "its reviewer passes the content as it is now".to_owned()),
+    )
 }
 
 /// Whether a waiting slot's turn has come. `checks` runs the project's commands, so it comes after
