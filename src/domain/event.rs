@@ -341,12 +341,6 @@ pub enum RoundResult {
 }
 
 impl RoundResult {
-    /// A round that somebody refused, and in which nothing was touched.
-    #[must_use]
-    pub fn refused() -> Self {
-        let tripped = Vec::new();
-        Self::NotPassed { tripped }
-    }
     /// Whether somebody refused it.
     #[must_use]
     pub fn is_refused(&self) -> bool {

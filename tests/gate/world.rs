@@ -327,7 +327,9 @@ impl World {
         let failure = Failure::new(Code::FindingsStand, "finding F-1 stands");
         self.journal(
             &round,
-            RoundResult::refused(),
+            RoundResult::NotPassed {
+                tripped: Vec::new(),
+            },
             End::Failed { failure },
             None,
         );

@@ -7,7 +7,7 @@ use run_loop::domain::end::End;
 use run_loop::domain::event::RoundResult;
 use run_loop::store::{Index, Journal, attestations};
 
-use crate::sample::{Place, approved, judged, oid, run_id, stamp};
+use crate::sample::{Place, approved, judged, oid, refused, run_id, stamp};
 
 /// G02: a damaged run is named, and the others speak.
 #[test]
@@ -16,7 +16,7 @@ fn g02_a_damaged_run_blocks_no_other() {
     let source = Path::new("/src");
     let good = place.run(1, &approved(1, source, 'd'));
     let bad = place.run(4, &approved(4, source, 'd'));
-    let failed = place.run(8, &judged(8, source, 'd', RoundResult::refused()));
+    let failed = place.run(8, &judged(8, source, 'd', refused()));
     Index::open(&place.state).list(&place.state).unwrap();
     std::fs::write(place.database(bad), b"garbage").unwrap();
     std::fs::create_dir(place.state.run_path(run_id(20))).unwrap();
@@ -38,7 +38,7 @@ fn g02_a_damaged_run_blocks_no_other() {
     assert_eq!(first.rounds[0].result, Some(RoundResult::Passed));
     // An engine that died after NOT PASS: its round still counts.
     assert_eq!(all.runs[1].end, None);
-    assert_eq!(all.runs[1].rounds[0].result, Some(RoundResult::refused()));
+    assert_eq!(all.runs[1].rounds[0].result, Some(refused()));
 
     let damaged: Vec<_> = all.damaged.iter().map(|d| d.run).collect();
     assert_eq!(damaged, [bad, run_id(20), run_id(21)]);
@@ -90,10 +90,7 @@ fn a_damaged_run_was_written_to_last_when_its_files_say() {
 #[test]
 fn the_index_vouches_for_nothing() {
     let place = Place::new();
-    let run = place.run(
-        1,
-        &judged(1, Path::new("/src"), 'd', RoundResult::refused()),
-    );
+    let run = place.run(1, &judged(1, Path::new("/src"), 'd', refused()));
     Index::open(&place.state).list(&place.state).unwrap();
     let before = attestations(&place.state).unwrap();
     let connection = rusqlite::Connection::open(place.state.path().join("index.db")).unwrap();

@@ -16,7 +16,7 @@ use run_loop::store::Journal;
 use serde_json::Value;
 
 use crate::reviewed::reviewed;
-use crate::sample::{Place, approved, judged, run_id, stamp};
+use crate::sample::{Place, approved, judged, refused, run_id, stamp};
 
 const SOURCE: &str = "/src";
 
@@ -192,10 +192,7 @@ fn the_run_before_one_that_cannot_be_read_is_not_the_newest() {
     drop(Journal::create(&place.state, run_id(6)).unwrap());
     newest().unwrap();
 
-    let bad = place.run(
-        7,
-        &judged(7, Path::new(SOURCE), 'd', RoundResult::refused()),
-    );
+    let bad = place.run(7, &judged(7, Path::new(SOURCE), 'd', refused()));
     std::fs::write(place.database(bad), b"").unwrap();
     let failure = newest().unwrap_err();
     assert_eq!(failure.code, Code::JournalFailed);

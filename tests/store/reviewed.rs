@@ -21,7 +21,7 @@ use run_loop::domain::slot::{Slot, SlotName};
 use run_loop::domain::spent::Spent;
 use run_loop::domain::verdict::{Coverage, PassedBy, Verdict};
 
-use crate::sample::{judged, oid, pin, spec, stamp};
+use crate::sample::{judged, oid, pin, refused, spec, stamp};
 
 fn agent(name: &str) -> Agent {
     Agent {
@@ -142,7 +142,7 @@ pub(crate) fn reviewed(number: u8, source: &Path) -> Vec<Event> {
         job("checks", 0, 1),
     );
     let round = RoundNumber(1);
-    let mut events = judged(number, source, 'd', RoundResult::refused());
+    let mut events = judged(number, source, 'd', refused());
     let closed = events.pop().unwrap();
     events[0] = Event::RunStarted {
         stamp: stamp(number),

@@ -150,6 +150,13 @@ pub(crate) fn pin(content: char) -> Pin {
     }
 }
 
+/// The result of a round that somebody refused, and in which nothing was touched.
+pub(crate) fn refused() -> RoundResult {
+    RoundResult::NotPassed {
+        tripped: Vec::new(),
+    }
+}
+
 /// Start, one round measured and closed.
 pub(crate) fn judged(number: u8, source: &Path, content: char, result: RoundResult) -> Vec<Event> {
     let round = RoundNumber(1);
