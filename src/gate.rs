@@ -19,6 +19,7 @@ mod evidence;
 mod files;
 mod next;
 mod policy;
+mod question;
 mod range;
 mod render;
 mod request;
@@ -33,7 +34,7 @@ use crate::domain::failure::Failure;
 use crate::domain::isolation::Isolation;
 use crate::domain::oid::Oid;
 use crate::domain::severity::Severity;
-use crate::gate::choose::Question;
+use crate::gate::question::Question;
 use crate::git::{content, object};
 
 /// Judges a commit.

@@ -8,7 +8,8 @@ use crate::domain::oid::Oid;
 use crate::domain::severity::Severity;
 use crate::domain::slot::SlotName;
 use crate::domain::verdict::{Coverage, PassedBy, Verdict};
-use crate::gate::choose::{Chosen, Question};
+use crate::gate::choose::Chosen;
+use crate::gate::question::Question;
 use crate::promote::Sidecar;
 use crate::promote::sidecar::FindingCounts;
 

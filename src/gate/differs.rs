@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
-use crate::gate::choose::Question;
+use crate::gate::question::Question;
 use crate::git::content::is_evidence_name;
 use crate::git::{Error, Git, object};
 use crate::promote::Manifest;

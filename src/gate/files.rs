@@ -10,7 +10,7 @@ use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::domain::layout;
 use crate::domain::oid::Oid;
-use crate::gate::choose::Question;
+use crate::gate::question::Question;
 use crate::git::object::{self, TreeEntry};
 use crate::git::{Error, Git};
 use crate::promote::{Manifest, canonical};

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::gate::approval::Commit;
-use crate::gate::choose::Question;
+use crate::gate::question::Question;
 use crate::gate::request::GateRequest;
 use crate::git::error::path_of;
 use crate::git::object;

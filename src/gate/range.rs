@@ -9,7 +9,7 @@ use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::domain::policy::Carry;
 use crate::gate::approval::Commit;
-use crate::gate::choose::Question;
+use crate::gate::question::Question;
 use crate::gate::request::{GatePolicy, GateRequest};
 use crate::gate::{differs, next};
 use crate::git::{self, Git, base, genuine, object};
