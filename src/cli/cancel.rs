@@ -22,12 +22,15 @@ use crate::runtime::unrecorded::{self, TakenAway};
 use crate::runtime::{clock, wind_up};
 use crate::store::inbox::{Message, Request};
 use crate::store::index::Index;
+use crate::store::owner::Engine;
 use crate::store::{Artifacts, Entry, Inbox, Journal, Outbox, StateFolder};
 
 /// How often a living engine is looked at.
 const PAUSE: Duration = Duration::from_millis(50);
 /// How long it is waited for: it gives its jobs 5 s of grace.
 const PATIENCE: u32 = 1200;
+/// How many looks in a row find an engine stopped that stays so.
+const STOPPED: u32 = 4;
 
 /// Cancels a run: a living engine is told, a dead one's run is ended here. A run that is cancelled
 /// already stays so.
@@ -77,7 +80,7 @@ async fn cancelled(
     })?;
     let message = MessageId::mint(&stamp, "message");
     let (inbox, outbox) = (Inbox::open(state, run)?, Outbox::open(state, run)?);
-    let mut told = false;
+    let (mut told, mut stopped) = (false, 0);
     for _ in 0..PATIENCE {
         let read = history.read(run)?;
         match read.state {
@@ -93,6 +96,12 @@ async fn cancelled(
                 if let Some(refused) = refused(&outbox, message)? {
                     inbox.done(message);
                     return Err(refused.next(["run-loop", "cancel", &run.to_string()]));
+                }
+                let engine = Journal::last_engine(state, run).ok().flatten();
+                let engine = engine.filter(Engine::is_stopped);
+                stopped = if engine.is_some() { stopped + 1 } else { 0 };
+                if let Some(engine) = engine.filter(|_| stopped == STOPPED) {
+                    return Err(is_stopped(run, &engine));
                 }
                 tokio::time::sleep(PAUSE).await;
             }
@@ -113,6 +122,15 @@ async fn cancelled(
     );
     let run = run.to_string();
     Err(Failure::new(Code::WaitTimedOut, message).next(["run-loop", "status", &run]))
+}
+
+/// The message stays: it is read as soon as the engine goes on.
+fn is_stopped(run: LoopId, engine: &Engine) -> Failure {
+    let pid = engine.pid.to_string();
+    let message = format!(
+        "run {run} was told to end, and its engine, process {pid}, is stopped (Ctrl-Z): it ends when it goes on"
+    );
+    Failure::new(Code::WaitTimedOut, message).next(["kill", "-CONT", &pid])
 }
 
 /// Why the engine does not do what it was told: it is answered only then.

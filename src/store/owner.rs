@@ -99,6 +99,12 @@ impl Engine {
     pub fn life(&self) -> Life {
         self.life_beside(&Self::this_process())
     }
+    /// Whether it lives on this machine and is stopped (Ctrl-Z): it does nothing until somebody lets it go on.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        let state = || after_name(&self.pid.to_string())?.chars().next();
+        self.life() == Life::Alive && matches!(state(), Some('T' | 't'))
+    }
     fn life_beside(&self, here: &Self) -> Life {
         let (Some(host), Some(boot_id), Some(here_host), Some(here_boot)) =
             (&self.host, &self.boot_id, &here.host, &here.boot_id)
@@ -131,11 +137,20 @@ fn line(path: &str) -> Option<String> {
     Some(text.trim().to_owned())
 }
 
-/// Field 22 of `/proc/<pid>/stat`; the second field may hold anything, also spaces and brackets.
+/// Field 22 of `/proc/<pid>/stat`.
 fn pid_start(pid: &str) -> Option<u64> {
+    after_name(pid)?
+        .split_ascii_whitespace()
+        .nth(19)?
+        .parse()
+        .ok()
+}
+
+/// The fields of `/proc/<pid>/stat` from the third; the second may hold anything, also spaces and brackets.
+fn after_name(pid: &str) -> Option<String> {
     let text = line(&format!("/proc/{pid}/stat"))?;
     let (_, after_name) = text.rsplit_once(')')?;
-    after_name.split_ascii_whitespace().nth(19)?.parse().ok()
+    Some(after_name.trim_start().to_owned())
 }
 
 #[cfg(test)]

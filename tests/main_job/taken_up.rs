@@ -3,6 +3,7 @@
 use crate::resume::{hanging_once, killed, run_id};
 use crate::support::agents::{Point, ScriptedAgent};
 use crate::support::bench::{Bench, Ran};
+use crate::support::crash::Engine;
 
 /// K16: a run is taken up on the branch that it is about, and on no other; nothing is asked before.
 #[test]
@@ -62,4 +63,23 @@ fn k16_a_run_of_another_working_tree_is_named() {
     refused.ends(3).with("RL0140").says(&run);
     assert_eq!(refused.next(), ["run-loop", "resume", &run]);
     bench.run(&["resume"]).ends(0);
+}
+
+/// An engine that is stopped (Ctrl-Z) cannot end its run: that is said at once, with what lets it go on, and then
+/// the run is cancelled.
+#[test]
+fn a_stopped_engine_is_named_and_cancels_when_it_goes_on() {
+    let (bench, point) = hanging_once();
+    let engine = Engine::start(&bench);
+    point.reached();
+    let pid = engine.pid().to_string();
+    engine.signal("STOP");
+    let cancelled = bench.run(&["cancel"]);
+    cancelled.ends(7).with("RL0702").says("is stopped");
+    let next = cancelled.next();
+    assert_eq!(next, ["kill", "-CONT", &pid]);
+    let went_on = std::process::Command::new("kill").args(&next[1..]).status();
+    assert!(went_on.unwrap().success());
+    engine.ended().ends(143).says("RL0803");
+    bench.run(&["cancel"]).ends(0).says("is cancelled");
 }

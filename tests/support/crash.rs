@@ -61,6 +61,9 @@ impl Engine {
         }
         panic!("no line with {texts:?} in {:#?}", self.seen);
     }
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
     pub fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
         let kill = Command::new("kill")
