@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use run_loop::domain::effect::{Effect, Outcome};
 use run_loop::domain::event::{Event, StopCause};
-use run_loop::engine::{Phase, Stage, State, WorkStage, fold};
+use run_loop::domain::id::JobId;
+use run_loop::engine::{InputKind, Phase, Stage, State, WorkStage, fold};
 
 use crate::budgets::limited;
 use crate::orders::{Driver, picks, stop};
@@ -108,6 +110,9 @@ fn drive(runs: std::ops::Range<usize>, table: &mut Table) {
         let mut driver = Driver::new(&world);
         driver.start();
         let mut pick = picks(nth as u64);
+        if nth % 5 == 0 {
+            driver = disturbed(driver, nth / 5 % 50, &mut pick);
+        }
         if nth % 3 > 0 {
             for _ in 0..nth / 3 % 40 {
                 driver.perform(pick());
@@ -138,6 +143,94 @@ fn drive(runs: std::ops::Range<usize>, table: &mut Table) {
                 .insert(place(&state));
         }
     }
+}
+
+/// The same run after so many steps, whose jobs fall silent and are heard again, and whose engine dies then.
+fn disturbed(mut driver: Driver<'_>, steps: usize, mut pick: impl FnMut() -> usize) -> Driver<'_> {
+    for _ in 0..steps {
+        driver.perform(pick());
+        let dispatched = driver
+            .state
+            .open_effects()
+            .filter_map(|(_, effect)| match effect {
+                Effect::RunJob { job } => Some(job.id),
+                Effect::Delegate { dispatch } => Some(dispatch.job),
+                _ => None,
+            });
+        for job in dispatched.collect::<Vec<JobId>>() {
+            let Some(attempt) = driver.state.fence_of(job).map(|it| it.attempt) else {
+                continue;
+            };
+            let question = None;
+            driver.input(if driver.state.silent.contains(&(job, attempt)) {
+                InputKind::Heard {
+                    job,
+                    attempt,
+                    question,
+                }
+            } else {
+                InputKind::Silent { job, attempt }
+            });
+        }
+    }
+    if driver.state.end().is_some() {
+        return driver;
+    }
+    driver.again()
+}
+
+/// Every name that a tagged type has for what it may be.
+fn variants<T: serde::de::DeserializeOwned + std::fmt::Debug>(tag: &str) -> BTreeSet<String> {
+    let unknown = serde_json::json!({ tag: "?" });
+    let error = serde_json::from_value::<T>(unknown)
+        .unwrap_err()
+        .to_string();
+    let names = error.split('`').skip(1).step_by(2).skip(1);
+    names.map(str::to_owned).collect()
+}
+
+/// Nothing that the machine has is left out: no event, no effect, no outcome and no place.
+fn is_whole(table: &Table) {
+    let words = |nth: usize, of: &str| -> BTreeSet<String> {
+        let events = table.keys().map(|(_, event)| event.split(' '));
+        let events = events.filter(|event| of.is_empty() || event.clone().next() == Some(of));
+        events
+            .filter_map(|mut event| event.nth(nth).map(str::to_owned))
+            .collect()
+    };
+    assert_eq!(words(0, ""), variants::<Event>("event"));
+    assert_eq!(words(1, "effect_requested"), variants::<Effect>("effect"));
+    assert_eq!(words(1, "effect_done"), variants::<Outcome>("of"));
+    let places: BTreeSet<String> = table.keys().map(|(from, _)| shown(*from)).collect();
+    let steps = [
+        "opened",
+        "pinning",
+        "unpinned",
+        "ready",
+        "opening a tree",
+        "tree open",
+        "running",
+        "answered",
+        "measuring",
+        "measured",
+    ];
+    let rounds = [
+        "opened",
+        "pinning",
+        "pinned",
+        "gathering",
+        "gathered",
+        "reviewing",
+        "measuring",
+        "measured",
+        "promoting",
+        "promoted",
+    ];
+    // Nothing follows an end.
+    let phases = ["Unstarted", "Between", "Closing", "Suspended"].map(str::to_owned);
+    let all = steps.iter().map(|step| format!("Work: {step}"));
+    let all = all.chain(rounds.iter().map(|stage| format!("Round: {stage}")));
+    assert_eq!(places, all.chain(phases).collect());
 }
 
 fn shown((phase, stage): (&str, &str)) -> String {
@@ -186,6 +279,7 @@ fn the_page_of_the_state_machine_is_what_the_code_does() {
     let page = std::fs::read_to_string(PAGE).unwrap();
     let (head, old) = page.split_once(BEGIN).unwrap();
     let (table, unseen) = observed();
+    is_whole(&table);
     // More of the same draws show next to nothing more.
     assert!(unseen * 100 <= transitions(&table), "{unseen}");
     let new = rendered(&table, unseen);
