@@ -36,7 +36,7 @@ fn runs_that_write_at_once_starve_none() {
                         own += 1;
                         journal.append(&measured(EffectId(own))).unwrap();
                     }
-                    (own, worked() - before)
+                    (own, worked().saturating_sub(before))
                 })
             })
             .collect();
