@@ -33,7 +33,7 @@ mod weigh;
 mod work;
 
 pub use advance::advance;
-pub use aside::{Aside, Touched};
+pub use aside::{Aside, Voided};
 pub use blocked::Blocked;
 pub use budget::Budget;
 pub use delegation::{DelegationRecord, JobStatus, Root};

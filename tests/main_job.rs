@@ -39,6 +39,8 @@ mod forged;
 mod from_the_base;
 #[path = "main_job/gate.rs"]
 mod gate;
+#[path = "main_job/held_up.rs"]
+mod held_up;
 #[path = "main_job/history.rs"]
 mod history;
 #[path = "main_job/installed.rs"]

@@ -102,13 +102,14 @@ pub(crate) fn run(
         environment: environment.variables().clone(),
         versions: Versions::default(),
     };
-    restore::evidence(&rim, &state, &entries)?;
+    let gone = restore::evidence(&rim, &state, &entries)?;
     let since = state.budget.since;
     let ran = since.and_then(|since| Journal::ran(state_folder, run, since));
     let first = InputKind::Resume {
         allowed,
         ran,
         found: restore::look(&rim, &state),
+        gone,
     };
     running::to_the_end(state_folder, rim, journal, &entries, first, format)
 }

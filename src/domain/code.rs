@@ -213,6 +213,8 @@ codes! {
     DelegationFailed = "RL0511", ToolFailed;
     /// Standard output could not be written.
     OutputLost = "RL0512", ToolFailed;
+    /// A run is put aside, since something that it needs could not be written or opened.
+    HeldUp = "RL0513", ToolFailed;
     /// A job could not be started, or its prompt not be written.
     JobNotStarted = "RL0601", NotStarted;
     /// A job's budget was spent.

@@ -47,6 +47,9 @@ pub enum Event {
         /// What it found before anybody was asked, against what was measured last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         found: Option<Box<Remeasured>>,
+        /// Why nobody can be shown any more what the round under way is about, where that is so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gone: Option<Failure>,
     },
     /// Input: somebody asked the run to stop.
     StopRequested {

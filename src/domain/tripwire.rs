@@ -149,6 +149,27 @@ pub fn named(moved: &[Moved]) -> String {
 }
 
 impl Tripwire {
+    /// This part is as in the other one from here on.
+    pub(crate) fn take(&mut self, other: &Self, trip: Trip) {
+        match trip {
+            Trip::HeadRef => self.head_ref.clone_from(&other.head_ref),
+            Trip::BranchTip => self.branch_tip.clone_from(&other.branch_tip),
+            Trip::Config => {
+                self.config = other.config.clone();
+                self.parts.config.clone_from(&other.parts.config);
+            }
+            Trip::Hooks => {
+                self.hooks = other.hooks.clone();
+                self.parts.hooks.clone_from(&other.parts.hooks);
+            }
+            Trip::Info => {
+                self.info = other.info.clone();
+                self.parts.info.clone_from(&other.parts.info);
+            }
+            Trip::Index => self.index = other.index.clone(),
+            Trip::Manifests => self.manifests = other.manifests.clone(),
+        }
+    }
     /// The parts in which two of them differ.
     pub fn differs(&self, new: &Self) -> impl Iterator<Item = Trip> {
         let checks = [

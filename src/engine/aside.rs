@@ -6,6 +6,8 @@
 
 use crate::domain::effect::Done;
 use crate::domain::event::{Event, RoundResult};
+use crate::domain::exit::Exit;
+use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::{Moved, Pin, Remeasured, Trip, Tripwire, named};
 use crate::domain::job::Role;
@@ -21,36 +23,65 @@ pub struct Aside {
     pub tripwire: Tripwire,
 }
 
-/// What moved that voids what passed in the round under way: nobody else is asked in it.
+/// Why what passed in the round under way is void: nobody else is asked in it.
 #[derive(Debug, Clone)]
-pub struct Touched {
-    /// Which parts.
-    pub moved: Vec<Moved>,
-    /// Whether it is known to have moved while jobs ran, and not after their engine died.
-    pub by_jobs: bool,
+pub enum Voided {
+    /// Something moved that no job may touch.
+    Touched {
+        /// Which parts.
+        moved: Vec<Moved>,
+        /// Whether it is known to have moved while jobs ran, and not after their engine died.
+        by_jobs: bool,
+    },
+    /// Nobody can be shown any more what it is about.
+    Gone {
+        /// Why; it says whether the content moved.
+        why: Failure,
+    },
 }
 
-impl Touched {
-    /// Why the round is void.
-    fn reason(&self) -> String {
-        let what = named(&self.moved);
-        if self.by_jobs {
-            format!("{what} moved while jobs ran: the round's approvals are void")
-        } else {
-            format!(
-                "{what} moved since the round was pinned, and whether jobs did that is not known: the round's approvals are void"
-            )
-        }
-    }
+impl Voided {
     /// The end of the round that it voids.
     pub(crate) fn closes(&self, round: RoundNumber) -> Event {
-        let (tripped, reason) = (self.trips(), self.reason());
-        let result = RoundResult::Void { tripped, reason };
+        let result = match self {
+            Self::Touched { moved, by_jobs } => RoundResult::Void {
+                tripped: self.trips(),
+                reason: touched(moved, *by_jobs),
+            },
+            Self::Gone { why } if why.code.exit() == Exit::Stale => RoundResult::Stale {
+                moved: Vec::new(),
+                base_moved: false,
+                tripped: Vec::new(),
+            },
+            Self::Gone { why } => RoundResult::Void {
+                tripped: Vec::new(),
+                reason: why.message.clone(),
+            },
+        };
         Event::RoundClosed { round, result }
     }
-    /// Which parts, without their names.
+    /// Which parts moved, without their names.
     pub(crate) fn trips(&self) -> Vec<Trip> {
-        self.moved.iter().map(|moved| moved.trip).collect()
+        match self {
+            Self::Touched { moved, .. } => moved.iter().map(|moved| moved.trip).collect(),
+            Self::Gone { .. } => Vec::new(),
+        }
+    }
+    /// Whether there is nothing left that could be measured against.
+    pub(crate) fn is_gone(&self) -> bool {
+        matches!(self, Self::Gone { .. })
+    }
+}
+
+/// Why a round is void in which something was touched.
+fn touched(moved: &[Moved], by_jobs: bool) -> String {
+    let what = named(moved);
+    if by_jobs {
+        format!("{what} moved while jobs ran: the round's approvals are void")
+    } else {
+        format!(
+            "{what} moved since the round was pinned, and whether jobs did that is not known: the round's approvals are void"
+        )
     }
 }
 
@@ -90,11 +121,13 @@ impl State {
             Phase::Unstarted | Phase::Between | Phase::Closing { .. } | Phase::Ended { .. } => None,
         }
     }
-    /// What moved while nobody of the run ran, by what whoever takes it up found.
+    /// What moved since the last look, by what whoever takes the run up found: while nobody of it ran, or,
+    /// where its engine died, perhaps before. What a job may move that is under way is its own.
     #[must_use]
     pub fn moved_aside(&self, found: &Remeasured) -> Vec<Moved> {
         let Some(aside) = &self.aside else {
-            return Vec::new();
+            let pin = self.watched_aside();
+            return pin.map_or_else(Vec::new, |pin| counted(self.role_under_way(), pin, found));
         };
         let now = &found.pin.tripwire;
         let trips = aside.tripwire.differs(now);

@@ -12,6 +12,7 @@ mod work;
 use std::sync::Arc;
 
 use crate::domain::code::Code;
+use crate::domain::effect::Done;
 use crate::domain::event::{Event, StopCause};
 use crate::domain::failure::Failure;
 use crate::domain::identity::Remeasured;
@@ -73,9 +74,10 @@ pub fn fold(state: &mut State, event: &Event) {
             seen,
             ran,
             found,
+            gone,
         } => {
             let tries = budget::resumed(state, stamp, *allowed, *seen, *ran);
-            resumed(state, *stamp, tries, found.as_deref());
+            resumed(state, *stamp, tries, (found.as_deref(), gone.as_ref()));
         }
         Event::CostUntold { .. } => state.budget.untold_is_told = true,
         Event::StopRequested { stamp, cause, .. } => {
@@ -174,7 +176,12 @@ pub fn fold(state: &mut State, event: &Event) {
 
 /// An engine takes the run up again: what an earlier engine found, and what it held, is not
 /// believed. Whatever rests on a measurement is measured again; review trees are opened again.
-fn resumed(state: &mut State, stamp: Stamp, tries: bool, found: Option<&Remeasured>) {
+fn resumed(
+    state: &mut State,
+    stamp: Stamp,
+    tries: bool,
+    (found, gone): (Option<&Remeasured>, Option<&Failure>),
+) {
     state.stamp = Some(stamp);
     state.inherited = state.requested;
     if state.stop != Some(StopCause::Cancel) {
@@ -184,7 +191,7 @@ fn resumed(state: &mut State, stamp: Stamp, tries: bool, found: Option<&Remeasur
         state.suspended = None;
         return;
     }
-    aside::taken_up(state, found);
+    aside::taken_up(state, found, gone);
     state.looks.taken_up(found);
     state.suspended = None;
     state.given_back = false;
@@ -196,6 +203,17 @@ fn resumed(state: &mut State, stamp: Stamp, tries: bool, found: Option<&Remeasur
     let Phase::Round { stage, .. } = &mut state.phase else {
         return;
     };
+    if let Stage::Pinned {
+        result: Done::Err(_),
+    }
+    | Stage::Gathered {
+        result: Done::Err(_),
+        ..
+    } = &**stage
+    {
+        // What could not be done is tried again, with how things are now.
+        **stage = Stage::Opened;
+    }
     if let Stage::Promoting { review, .. } | Stage::Measured { review, .. } = &**stage {
         let mut review = review.clone();
         review.sealed = None;

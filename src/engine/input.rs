@@ -3,6 +3,7 @@
 use crate::domain::delegation::{Fence, JobRequest};
 use crate::domain::effect::Outcome;
 use crate::domain::event::StopCause;
+use crate::domain::failure::Failure;
 use crate::domain::id::{EffectId, JobId, MessageId};
 use crate::domain::identity::Remeasured;
 use crate::domain::limits::Allowed;
@@ -31,6 +32,8 @@ pub enum InputKind {
         ran: Option<u64>,
         /// What it found before anybody was asked, where it looked.
         found: Option<Box<Remeasured>>,
+        /// Why nobody can be shown any more what the round under way is about, where that is so.
+        gone: Option<Failure>,
     },
     /// Somebody asks the run to stop.
     Stop {

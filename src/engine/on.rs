@@ -21,7 +21,8 @@ pub(super) fn record(state: &State, input: Input) -> Option<Event> {
             allowed,
             ran,
             found,
-        } => resume::record(state, stamp, allowed, ran, found),
+            gone,
+        } => resume::record(state, stamp, allowed, ran, (found, gone)),
         InputKind::Stop { cause, message } => stop::record(state, stamp, cause, message),
         InputKind::Silent { job, attempt } => silent::record(state, stamp, job, attempt),
         InputKind::Heard {

@@ -4,12 +4,24 @@ use std::collections::BTreeMap;
 
 use crate::domain::effect::{Done, ReviewTree};
 use crate::domain::event::Settlement;
+use crate::domain::failure::Failure;
 use crate::domain::id::JobId;
 use crate::domain::job::{AttemptReason, JobOutcome};
 use crate::domain::time::Timestamp;
-use crate::engine::state::State;
+use crate::engine::state::{Phase, State};
 
 impl State {
+    /// How many rounds it has had, the one under way among them.
+    pub(super) fn rounds_opened(&self) -> u32 {
+        match &self.phase {
+            Phase::Round { number, .. } => number.0,
+            Phase::Unstarted
+            | Phase::Between
+            | Phase::Work { .. }
+            | Phase::Closing { .. }
+            | Phase::Ended { .. } => self.rounds.last().map_or(0, |round| round.number.0),
+        }
+    }
     /// How many rounds the run may have, by what it was shown so far (scenario C04).
     #[must_use]
     pub fn rounds_allowed(&self) -> u32 {
@@ -112,6 +124,22 @@ impl SlotReview {
             SlotProgress::Waiting
             | SlotProgress::Answered { .. }
             | SlotProgress::Settled { .. } => false,
+        }
+    }
+    /// Why its tree could not be opened, where that is so.
+    pub(super) fn unopened(&self) -> Option<&Failure> {
+        match &self.progress {
+            SlotProgress::Open {
+                result: Done::Err(failure),
+            } => Some(failure),
+            SlotProgress::Open {
+                result: Done::Ok(_),
+            }
+            | SlotProgress::Waiting
+            | SlotProgress::Opening
+            | SlotProgress::Running { .. }
+            | SlotProgress::Answered { .. }
+            | SlotProgress::Settled { .. } => None,
         }
     }
     /// Whether something of it is under way or still to be judged.

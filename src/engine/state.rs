@@ -18,7 +18,7 @@ use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::SlotName;
 use crate::domain::time::{Stamp, Timestamp};
 use crate::domain::work::Work;
-use crate::engine::aside::{Aside, Touched};
+use crate::engine::aside::{Aside, Voided};
 use crate::engine::blocked::Blocked;
 use crate::engine::budget::Budget;
 use crate::engine::delegation::DelegationRecord;
@@ -90,7 +90,7 @@ pub struct State {
     /// What moved while jobs may have run that outlasts its round.
     pub tampered: Vec<Moved>,
     /// What voids what passed in the round under way, so that it goes on no further.
-    pub touched: Option<Touched>,
+    pub voided: Option<Voided>,
     /// How it was when everything was given back, once it was since the run is to be put aside.
     pub aside: Option<Box<Aside>>,
     /// What reviews of the round under way settled, and how it stood before: in a void round it stands so

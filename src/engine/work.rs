@@ -33,6 +33,8 @@ pub enum WorkStage {
     },
     /// The source could not be pinned.
     Unpinned {
+        /// As before.
+        again: Option<Asked>,
         /// Why.
         failure: Failure,
     },

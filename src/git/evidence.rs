@@ -69,7 +69,7 @@ enum Error {
 /// `files.json`, `diff.patch` and `parts/001.patch` and on.
 ///
 /// # Errors
-/// `EvidenceFailed` whenever the evidence is not surely the whole change.
+/// `EvidenceFailed` whenever the evidence is not surely the whole change; `StateUnwritable` on a full disk.
 pub fn make(
     git: &Git,
     store: &ReviewStore,
@@ -104,10 +104,24 @@ fn failed(error: &Error) -> Failure {
         message = format!("{message}: {cause}");
         source = cause.source();
     }
+    let full = match error {
+        Error::Git(error) => error.is_full(),
+        Error::Io(error) => is_full(error),
+        Error::List(_)
+        | Error::Diff(_)
+        | Error::Glob { .. }
+        | Error::Empty { .. }
+        | Error::Lost(_)
+        | Error::Json(_)
+        | Error::NoSeed
+        | Error::Path(_) => false,
+    };
+    if full {
+        return Failure::new(Code::StateUnwritable, message).next(["df", "-h"]);
+    }
     let failure = Failure::new(Code::EvidenceFailed, message);
     match error {
         Error::Git(error) => error.helped(failure),
-        Error::Io(error) if is_full(error) => failure.next(["df", "-h"]),
         Error::Io(_)
         | Error::List(_)
         | Error::Diff(_)

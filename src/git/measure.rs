@@ -20,7 +20,7 @@ use crate::git::store::ReviewStore;
 /// # Errors
 /// A source that came to hold something that no snapshot can hold is `SourceMoved`, one that does
 /// not hold still `SourceUnquietLater`, a base that is gone `BaseMoved`. Anything that keeps us from
-/// knowing is `MeasureFailed`: never "unchanged", never "stale".
+/// knowing is `MeasureFailed`, or `StateUnwritable` on a full disk: never "unchanged", never "stale".
 pub fn measure(
     git: &Git,
     repo: &Repository,
@@ -28,17 +28,45 @@ pub fn measure(
     spec: &RunSpec,
     pinned: &Pin,
 ) -> Result<Remeasured, Failure> {
+    let pin = take(git, repo, store, spec, Some(pinned))?;
+    compare(git, repo, store, pinned, pin).map_err(unknown)
+}
+
+/// The same for whoever only asks what moved, and not which paths: also where the store has lost what was
+/// pinned.
+///
+/// # Errors
+/// As [`measure`].
+pub fn look(
+    git: &Git,
+    repo: &Repository,
+    store: &ReviewStore,
+    spec: &RunSpec,
+    pinned: &Pin,
+) -> Result<Remeasured, Failure> {
+    measure(git, repo, store, spec, pinned).or_else(|_| {
+        let pin = take(git, repo, store, spec, None)?;
+        let paths = (Vec::new(), Vec::new());
+        compared(git, repo, pinned, pin, paths).map_err(unknown)
+    })
+}
+
+/// The source as it is now.
+fn take(
+    git: &Git,
+    repo: &Repository,
+    store: &ReviewStore,
+    spec: &RunSpec,
+    pinned: Option<&Pin>,
+) -> Result<Pin, Failure> {
     let pinning = Pinning {
         git,
         repo,
         store,
         spec,
     };
-    let taken = store
-        .twice(|| pinning.take(Some(pinned)))
-        .map_err(translated)?;
-    compare(git, repo, store, pinned, taken.pin)
-        .map_err(|error| error.into_failure(Code::MeasureFailed))
+    let taken = store.twice(|| pinning.take(pinned)).map_err(translated)?;
+    Ok(taken.pin)
 }
 
 fn compare(
@@ -54,6 +82,17 @@ fn compare(
         &pinned.identity.content_tree,
         &pin.identity.content_tree,
     )?;
+    let lost = lost(git, store, pinned, &pin)?;
+    compared(git, repo, pinned, pin, (moved_paths, lost))
+}
+
+fn compared(
+    git: &Git,
+    repo: &Repository,
+    pinned: &Pin,
+    pin: Pin,
+    (moved_paths, lost): (Vec<RepoPath>, Vec<RepoPath>),
+) -> Result<Remeasured, Error> {
     let base_rewound = match (&pinned.base_tip, &pin.base_tip) {
         (None, None) => false,
         (Some(old), Some(new)) => !is_ancestor(git, &repo.git_dir, old, new)?,
@@ -65,7 +104,6 @@ fn compare(
         &pinned.identity.head,
         &pin.identity.head,
     )?;
-    let lost = lost(git, store, pinned, &pin)?;
     Ok(Remeasured {
         pin,
         moved_paths,
@@ -135,6 +173,20 @@ fn moved(git: &Git, store: &ReviewStore, old: &Oid, new: &Oid) -> Result<Vec<Rep
 /// What a refusal means once a round is open. Every reason that says of no move that we know it
 /// says that we do not know.
 fn translated(failure: Failure) -> Failure {
+    // A full disk may have room by the next minute.
+    if failure.code == Code::StateUnwritable {
+        return failure;
+    }
     let code = moved_to(failure.code).unwrap_or(Code::MeasureFailed);
     Failure { code, ..failure }
+}
+
+/// What keeps us from knowing: a full disk may have room by the next minute.
+fn unknown(error: Error) -> Failure {
+    let code = if error.is_full() {
+        Code::StateUnwritable
+    } else {
+        Code::MeasureFailed
+    };
+    error.into_failure(code)
 }

@@ -6,14 +6,16 @@ use crate::domain::delegation::JobRequest;
 use crate::domain::effect::{Done, Effect, Outcome};
 use crate::domain::end::End;
 use crate::domain::event::Event;
+use crate::domain::evidence::Evidence;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::{Pin, Remeasured, named};
 use crate::domain::job::Stored;
 use crate::domain::restoring::Restoring;
+use crate::domain::run_spec::RunSpec;
 use crate::domain::work::Work;
 use crate::engine::{Phase, State};
-use crate::git::{evidence, snapshot};
+use crate::git::{evidence, object, snapshot};
 use crate::runtime::drive::Observer;
 use crate::runtime::perform::{measure, plan};
 use crate::runtime::rim::Rim;
@@ -135,24 +137,30 @@ pub(super) fn told_beside(
     written_plan(rim, after, events, observer);
 }
 
-/// Tells what people did to git while the run lay aside, as whoever takes it up found it.
+/// Tells what moved since the run was looked at last, as whoever takes it up found it, and why its round
+/// cannot go on where that is so.
 fn moved_aside(before: &State, events: &[Event], observer: &mut dyn Observer) {
     for event in events {
-        if let Event::RunResumed {
-            found: Some(found), ..
-        } = event
-        {
-            let moved = before.moved_aside(found);
-            if !moved.is_empty() {
-                let what = named(&moved);
-                let is_clean = before.aside.as_ref().is_some_and(|it| it.moved.is_empty());
-                let goes_on = if is_clean {
-                    ": it goes on with that as it is now"
-                } else {
-                    ""
-                };
-                observer.note(&format!("{what} moved while the run lay aside{goes_on}"));
+        let Event::RunResumed { found, gone, .. } = event else {
+            continue;
+        };
+        let moved = found.as_deref().map(|found| before.moved_aside(found));
+        let moved = moved.filter(|moved| !moved.is_empty());
+        if let Some(what) = moved.as_deref().map(named) {
+            match &before.aside {
+                Some(aside) if aside.moved.is_empty() => observer.note(&format!(
+                    "{what} moved while the run lay aside: it goes on with that as it is now"
+                )),
+                Some(_) => observer.note(&format!("{what} moved while the run lay aside")),
+                // It voids the round, which says so.
+                None if before.review().is_some() => {}
+                None => observer.note(&format!(
+                    "{what} moved since the run was last looked at, and whether its jobs did that is not known: it goes on with that as it is now"
+                )),
             }
+        }
+        if let Some(why) = gone {
+            observer.note(&why.message);
         }
     }
 }
@@ -218,55 +226,69 @@ fn written_plan(rim: &Rim, state: &State, events: &[Event], observer: &mut dyn O
 }
 
 /// Makes the evidence of the round under way again, from the recorded pin and seed: the folder
-/// may be gone, or written to. It must be the same to the byte.
+/// may be gone, or written to. It must be the same to the byte. Gives why nobody can be shown any more what
+/// the round is about, where that is so.
 ///
 /// # Errors
-/// When it cannot be made, or comes out as something else: then nobody may be asked by it.
-pub fn evidence(rim: &Rim, state: &State, entries: &[Entry]) -> Result<(), Failure> {
+/// When it cannot be told, or not be made for now.
+pub fn evidence(rim: &Rim, state: &State, entries: &[Entry]) -> Result<Option<Failure>, Failure> {
     let (Some(run), Phase::Round { number, .. }) = (&state.run, &state.phase) else {
-        return Ok(());
+        return Ok(None);
     };
-    let Some((pin, seed, recorded)) = recorded(entries, *number) else {
-        return Ok(());
+    // What is published shows nobody anything any more.
+    let Some(pin) = state.under_way().filter(|_| state.promotion.is_none()) else {
+        return Ok(None);
+    };
+    let Some((seed, recorded)) = recorded(entries, *number) else {
+        let held = object::commit_of(&rim.git, rim.store.git_dir(), pin.snapshot.as_str())?;
+        let is_there = held.is_some() || is_again(rim, run, pin, *number)?;
+        return Ok((!is_there).then(|| gone(*number)));
     };
     let folder = rim.evidence_folder(run.loop_id, *number);
     let make = || evidence::make(&rim.git, &rim.store, pin, &run.review, seed, &folder);
-    let mut made = make().or_else(|failure| {
+    let mut made = match make() {
+        Ok(made) => made,
         // The review store may have lost the snapshot; the source may still hold its content.
-        let again = snapshot::pin(&rim.git, &rim.repository, &rim.store, run, *number, None)?;
-        if again.identity == pin.identity && again.snapshot == pin.snapshot {
-            make()
-        } else {
-            Err(failure)
-        }
-    })?;
+        Err(_) if is_again(rim, run, pin, *number)? => make()?,
+        Err(_) => return Ok(Some(gone(*number))),
+    };
     // No file: what was known of the lines of earlier trees is in the journal.
     made.since.clone_from(&recorded.since);
-    if made == *recorded {
-        return Ok(());
-    }
-    let message = format!("the evidence of round {number} is not what it was before");
-    Err(Failure::new(Code::EvidenceFailed, message))
+    let message =
+        format!("what reviewers would be shown of round {number} is not what it was before");
+    Ok((made != *recorded).then(|| Failure::new(Code::EvidenceFailed, message)))
 }
 
-/// The pin, seed and evidence of a round, as its events tell them.
-fn recorded(
-    entries: &[Entry],
-    wanted: RoundNumber,
-) -> Option<(&Pin, &str, &crate::domain::evidence::Evidence)> {
-    let mut asked = None;
+/// Whether the source is still what a round is about: then the review store holds that again.
+fn is_again(rim: &Rim, run: &RunSpec, pin: &Pin, round: RoundNumber) -> Result<bool, Failure> {
+    // Under a name of its own: whatever is left of the round's snapshot stays.
+    let name = format!("{round}-again");
+    let again = snapshot::before_job(&rim.git, &rim.repository, &rim.store, run, &name)?;
+    Ok(again.identity == pin.identity && again.snapshot == pin.snapshot)
+}
+
+/// The content of a round is nowhere any more.
+fn gone(round: RoundNumber) -> Failure {
+    let message = format!(
+        "the snapshot of round {round} cannot be shown any more, and the source holds other content: the round is void"
+    );
+    Failure::new(Code::SourceMoved, message)
+}
+
+/// The seed and the evidence of a round, as its events tell them last.
+fn recorded(entries: &[Entry], wanted: RoundNumber) -> Option<(&str, &Evidence)> {
+    let (mut asked, mut made) = (None, None);
     for entry in entries {
         match &entry.event {
             Event::EffectRequested { id, effect } => {
                 if let Effect::MakeEvidence {
                     round,
-                    pin,
                     receipt_seed,
                     ..
                 } = &**effect
                     && *round == wanted
                 {
-                    asked = Some((*id, pin, receipt_seed.as_str()));
+                    (asked, made) = (Some((*id, receipt_seed.as_str())), None);
                 }
             }
             Event::EffectDone {
@@ -275,10 +297,10 @@ fn recorded(
                 if let Outcome::EvidenceMade {
                     result: Done::Ok(evidence),
                 } = &**outcome
-                    && let Some((id, pin, seed)) = asked
+                    && let Some((id, seed)) = asked
                     && id == *effect
                 {
-                    return Some((pin, seed, evidence));
+                    made = Some((seed, evidence));
                 }
             }
             Event::RunStarted { .. }
@@ -308,5 +330,5 @@ fn recorded(
             | Event::RunEnded { .. } => {}
         }
     }
-    None
+    made
 }

@@ -53,6 +53,7 @@ pub async fn cancel(
             allowed: Allowed::default(),
             ran: None,
             found: None,
+            gone: None,
         }
     } else {
         // It does not go on first: nobody is asked again, and nobody is told so.

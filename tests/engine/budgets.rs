@@ -206,6 +206,7 @@ fn the_time_of_a_killed_engine_counts() {
                 seen: None,
                 ran: None,
                 found: None,
+                gone: None,
             },
             Event::JobSilent {
                 stamp: at(13_000),
@@ -218,6 +219,7 @@ fn the_time_of_a_killed_engine_counts() {
                 seen: seen.map(Timestamp::from_millis),
                 ran: told,
                 found: None,
+                gone: None,
             },
         ];
         for event in &events {

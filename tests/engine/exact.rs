@@ -6,6 +6,8 @@ mod answered;
 mod aside;
 #[path = "exact/besides.rs"]
 mod besides;
+#[path = "exact/crashed.rs"]
+mod crashed;
 #[path = "exact/last_word.rs"]
 mod last_word;
 #[path = "exact/late.rs"]

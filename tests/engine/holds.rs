@@ -87,6 +87,7 @@ fn a_round_waits_again_for_a_job_that_met_a_limit() {
         allowed: Allowed::default(),
         ran: None,
         found: None,
+        gone: None,
     });
     assert_eq!((rounds(&run), run.fence(job).attempt), (1, 2));
     assert!(wait(&run).is_some());

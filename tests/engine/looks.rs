@@ -161,6 +161,7 @@ fn taken_up(run: &mut Run, content: Option<u8>) {
         allowed: Allowed::default(),
         ran: None,
         found: content.map(look),
+        gone: None,
     });
 }
 

@@ -33,6 +33,8 @@ struct Model<'a> {
     before: Vec<How>,
     /// What reviewers were shown last.
     shown: Option<u8>,
+    /// Whether somebody was asked.
+    asked: bool,
     /// How the run fails where nothing comes of a turn in which a job that rules broke off.
     broke_off: Option<u8>,
 }
@@ -51,6 +53,7 @@ pub fn exit(world: &World) -> u8 {
         settled: Vec::new(),
         before: Vec::new(),
         shown: None,
+        asked: false,
         broke_off: None,
     };
     model.run().unwrap_or_else(|exit| exit)
@@ -61,14 +64,14 @@ impl Model<'_> {
         let world = self.world;
         if let Some(crew) = &world.crew {
             if crew.planned == Planned::Planner {
-                self.step(Role::Plan, 1, None)?;
-                let (answered, _) = self.step(Role::Challenge, 1, None)?;
+                self.step(Role::Plan, 1)?;
+                let (answered, _) = self.step(Role::Challenge, 1)?;
                 if answered && crew.objects {
-                    self.step(Role::Refine, 1, None)?;
+                    self.step(Role::Refine, 1)?;
                 }
             }
             if !crew.review_only {
-                self.step(Role::Implement, 1, None)?;
+                self.step(Role::Implement, 1)?;
             }
         }
         for round in 1..=world.max_rounds {
@@ -114,10 +117,11 @@ impl Model<'_> {
         let carried: Vec<Option<Slot>> = (0..world.slots.len())
             .map(|slot| self.carried(slot, reviewed))
             .collect();
-        let mut asked = (0..world.slots.len()).filter(|slot| carried[*slot].is_none());
-        if asked.any(|slot| world.slots[slot].tree_fails_in == Some(round)) {
+        if !self.asked && self.nobody_has_a_tree(round) {
             return Err(3);
         }
+        // Where somebody was asked, whoever has no tree waits for one.
+        self.asked = true;
         let mut slots = Vec::new();
         for (slot, carried) in carried.into_iter().enumerate() {
             let is_carried = carried.is_some();
@@ -170,6 +174,16 @@ impl Model<'_> {
             After::Unknown | After::Touched | After::Tripped => Err(5),
             After::Still => Ok(Some(if world.promotion_fails { 6 } else { 0 })),
         }
+    }
+
+    /// Whether nobody can be asked: of as many as are asked at once nobody has a tree, and nothing was carried
+    /// over. `checks` comes after all readers.
+    fn nobody_has_a_tree(&self, round: u32) -> bool {
+        let slots = &self.world.slots;
+        let readers = slots.iter().any(|slot| !slot.checks);
+        let first = slots.iter().filter(|slot| !(readers && slot.checks));
+        let mut first = first.take(self.world.max_parallel.max(1) as usize);
+        first.all(|slot| slot.tree_fails_in == Some(round))
     }
 
     /// Whether another round on a content can only say what was said.

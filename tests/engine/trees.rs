@@ -323,6 +323,7 @@ fn a_wait_that_outlived_its_engine_folds() {
         seen: None,
         ran: None,
         found: None,
+        gone: None,
     };
     let done = Event::EffectDone {
         stamp: stamp(1_001),

@@ -241,9 +241,7 @@ impl World {
                 {
                     Done::Err(failed(Code::ReviewTreeFailed))
                 } else {
-                    Done::Ok(ReviewTree {
-                        path: format!("/trees/{slot}"),
-                    })
+                    return opened(slot);
                 },
             },
             Effect::RunJob { job } => self.job(job, job.attempt, content, findings),
@@ -306,6 +304,14 @@ impl World {
         let started = !matches!(outcome.ended, Ended::NotStarted { .. });
         outcome.spent.cost_micro_usd = self.cost.filter(|_| started);
         Outcome::JobEnded { outcome }
+    }
+}
+
+/// A slot's tree is there.
+pub fn opened(slot: &SlotName) -> Outcome {
+    let path = format!("/trees/{slot}");
+    Outcome::TreeOpened {
+        result: Done::Ok(ReviewTree { path }),
     }
 }
 

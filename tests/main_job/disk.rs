@@ -5,8 +5,9 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::support::agents::ScriptedAgent;
+use crate::support::agents::{Point, ScriptedAgent};
 use crate::support::bench::Bench;
+use crate::support::crash::{Engine, calls, counted};
 use crate::support::skipped;
 
 /// A small file system mounted on a folder.
@@ -73,6 +74,43 @@ fn with_disk(folder: impl Fn(&Bench) -> PathBuf, options: &str, codes: &[i32]) {
     assert_ne!(bench.gate().code, Some(0));
     drop(disk);
     bench.review().ends(0);
+    bench.gate().ends(0);
+}
+
+/// 4-30: a reviewer fills the cache's disk, and its report needs mending: once there is room again, the other
+/// one's verdict is used.
+#[test]
+fn a_cache_disk_that_is_full_for_a_moment_ends_no_run() {
+    let bench = Bench::new();
+    let agents = bench.repo.beside("agents");
+    let (there, go) = (Point::new(&agents, "there"), Point::new(&agents, "go"));
+    let folder = cache(&bench);
+    let full = format!(
+        "echo $$ > {}; read -r _ < {}; head -c 9000000 /dev/zero > {}/full 2> {}",
+        there.path().display(),
+        go.path().display(),
+        folder.display(),
+        bench.repo.beside("said").display()
+    );
+    let turns = [
+        ScriptedAgent::plain_pass().and_then(&full),
+        ScriptedAgent::passing(),
+    ];
+    let bob = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
+    let ann = counted(&bench, "ann", &ScriptedAgent::passing());
+    let bench = bench.reviewer("ann", &ann).reviewer("bob", &bob).ready();
+    let Some(_disk) = Disk::mount(&folder, "size=8m") else {
+        return;
+    };
+    let mut engine = Engine::start(&bench);
+    engine.line_with(&["\"slot_settled\"", "\"ann\""]);
+    there.reached();
+    go.release();
+    let next = r#""next":["df","-h"]"#;
+    engine.ended().ends(6).says("RL0513").says(next);
+    std::fs::remove_file(folder.join("full")).unwrap();
+    bench.run(&["resume"]).ends(0);
+    assert_eq!(calls(&bench, "ann"), 1);
     bench.gate().ends(0);
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn killed(bench: &Bench, point: &Point) -> String {
     agent
 }
 
-fn cache(bench: &Bench) -> PathBuf {
+pub(crate) fn cache(bench: &Bench) -> PathBuf {
     bench.repo.beside("home").join(".cache/run-loop")
 }
 

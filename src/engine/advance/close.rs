@@ -5,7 +5,7 @@ use crate::domain::delegation::Closed;
 use crate::domain::effect::Effect;
 use crate::domain::end::End;
 use crate::domain::event::{Event, RoundResult, Settlement, StopCause};
-use crate::domain::failure::Failure;
+use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::{Pin, named};
 use crate::domain::job::Role;
@@ -62,21 +62,61 @@ pub(super) fn put_aside(state: &State) -> Option<Event> {
     })
 }
 
-/// Says what moved while jobs ran, as long as whoever was there can be asked about it.
+/// What follows from what our own tools could not do. Want of room, or of a folder, may have passed by the next
+/// minute: where somebody was asked already, the run is put aside with all that was said, and that is tried
+/// again when it is taken up.
+pub(super) fn unable(state: &State, failure: &Failure) -> Event {
+    let may_pass = matches!(failure.code, Code::ReviewTreeFailed | Code::StateUnwritable);
+    let (true, false, Some(run)) = (may_pass, state.jobs.is_empty(), &state.run) else {
+        return fail(failure.clone());
+    };
+    let run = run.loop_id;
+    let message = format!(
+        "run {run} is put aside, and can be resumed: {}",
+        failure.message
+    );
+    let held_up = Failure::new(Code::HeldUp, message);
+    let failure = if failure.next == NextCommand::explain(failure.code) {
+        held_up.next(["run-loop", "resume", &run.to_string()])
+    } else {
+        Failure {
+            next: failure.next.clone(),
+            ..held_up
+        }
+    };
+    let until = None;
+    Event::RunParking { failure, until }
+}
+
+/// Says what moved while jobs ran, as long as whoever was there can be asked about it: also what was put back
+/// since, as far as the run ends by it.
 fn with_what_moved(state: &State, mut failure: Failure) -> Failure {
-    if let Some(aside) = state.aside.as_ref().filter(|it| !it.moved.is_empty()) {
-        let mut said = format!("; {} moved while jobs ran", named(&aside.moved));
-        let rewired = aside.moved.iter().any(|it| it.trip.outlasts_its_round());
-        if state.review().is_some() {
-            said.push_str(": what passed in the round under way is void");
+    let mut moved = state
+        .aside
+        .as_ref()
+        .map_or_else(Vec::new, |it| it.moved.clone());
+    for known in &state.tampered {
+        if moved.iter().all(|it| it.trip != known.trip) {
+            moved.push(known.clone());
         }
-        if rewired {
-            said.push_str(
-                "; whoever resumes it is told what was said until then, and it ends by that",
-            );
-        }
-        failure.message.push_str(&said);
     }
+    if moved.is_empty() {
+        return failure;
+    }
+    let mut said = format!("; {} moved while jobs ran", named(&moved));
+    let rewired = moved.iter().any(|it| it.trip.outlasts_its_round());
+    let voids = state.review().is_some();
+    if voids {
+        said.push_str(": what passed in the round under way is void");
+    }
+    let is_last = voids && state.rounds_opened() >= state.rounds_allowed();
+    if is_last && !rewired {
+        said.push_str(", and it is the last one that is allowed");
+    }
+    if rewired || is_last {
+        said.push_str("; whoever resumes it is told what was said until then, and it ends by that");
+    }
+    failure.message.push_str(&said);
     failure
 }
 

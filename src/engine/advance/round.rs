@@ -16,6 +16,7 @@ use crate::domain::run_spec::{BaseSpec, Quorum, RunSpec};
 use crate::engine::advance::close::{self, fail};
 use crate::engine::advance::work::beside;
 use crate::engine::advance::{moved, request, slot};
+use crate::engine::aside::Voided;
 use crate::engine::review::SlotReview;
 use crate::engine::state::{Review, Stage, State};
 
@@ -31,7 +32,15 @@ pub(super) fn next(state: &State, next: RoundNumber) -> Option<Event> {
         RoundResult::Stale {
             moved, base_moved, ..
         } => (moved, base_moved),
-        RoundResult::Void { reason, .. } => return Some(fail(void(state, run, reason, found))),
+        RoundResult::Void { tripped, reason } => {
+            let code = if tripped.is_empty() {
+                Code::EvidenceFailed
+            } else {
+                Code::TripwireMoved
+            };
+            let failure = Failure::new(code, reason.clone()).next(run.command.clone());
+            return Some(fail(void(state, run, failure, found)));
+        }
         RoundResult::Passed | RoundResult::NotPassed { .. } | RoundResult::Inconclusive { .. } => {
             return None;
         }
@@ -44,7 +53,7 @@ pub(super) fn next(state: &State, next: RoundNumber) -> Option<Event> {
         Failure::new(Code::BaseMoved, message)
     } else {
         let message = format!(
-            "the content moved during the last allowed round ({}): its approvals are void",
+            "the content moved during the last allowed round{}: its approvals are void",
             list(moved)
         );
         Failure::new(Code::SourceMoved, message)
@@ -53,9 +62,8 @@ pub(super) fn next(state: &State, next: RoundNumber) -> Option<Event> {
     Some(fail(failure.next(run.again())))
 }
 
-/// A round that is void by the tripwire, and that no other one follows.
-fn void(state: &State, run: &RunSpec, reason: &str, found: Option<Failure>) -> Failure {
-    let failure = Failure::new(Code::TripwireMoved, reason).next(run.command.clone());
+/// A round that is void, and that no other one follows.
+fn void(state: &State, run: &RunSpec, failure: Failure, found: Option<Failure>) -> Failure {
     match found {
         Some(found) if found.code == failure.code => Failure {
             message: failure.message,
@@ -71,7 +79,7 @@ fn touched(round: RoundNumber, moved: &[RepoPath], found: Failure) -> Failure {
     if found.code == Code::BaseMoved {
         return found;
     }
-    let message = format!("the content moved during round {round} ({})", list(moved));
+    let message = format!("the content moved during round {round}{}", list(moved));
     beside(Failure::new(Code::SourceMoved, message), found)
 }
 
@@ -90,9 +98,6 @@ pub(super) fn stage(state: &State, number: RoundNumber, stage: &Stage) -> Option
         | Stage::Gathering { .. }
         | Stage::Measuring { .. }
         | Stage::Promoting { .. } => None,
-        Stage::Pinned { .. } | Stage::Gathered { .. } if state.touched.is_some() => {
-            Some(state.touched.as_ref()?.closes(number))
-        }
         Stage::Pinned { result } => pinned(state, number, result),
         Stage::Gathered { result, .. } => gathered(state, number, result),
         Stage::Reviewing { review } => reviewing(state, number, review),
@@ -114,7 +119,7 @@ pub(super) fn stage(state: &State, number: RoundNumber, stage: &Stage) -> Option
 fn unmeasured(state: &State, round: RoundNumber, failure: &Failure) -> Event {
     let is_last = round.0 >= state.rounds_allowed();
     if failure.code.exit() != Exit::Stale || is_last {
-        return fail(failure.clone());
+        return close::unable(state, failure);
     }
     let result = RoundResult::Stale {
         moved: Vec::new(),
@@ -127,7 +132,7 @@ fn unmeasured(state: &State, round: RoundNumber, failure: &Failure) -> Event {
 fn pinned(state: &State, number: RoundNumber, result: &Done<Pin>) -> Option<Event> {
     let pin = match result {
         Done::Ok(pin) => pin,
-        Done::Err(failure) => return Some(fail(failure.clone())),
+        Done::Err(failure) => return Some(close::unable(state, failure)),
     };
     if let Some(failure) = moved::found(state) {
         return Some(fail(failure));
@@ -182,7 +187,7 @@ fn empty(run: &RunSpec, number: RoundNumber, pin: &Pin) -> Failure {
 fn gathered(state: &State, number: RoundNumber, result: &Done<Arc<Evidence>>) -> Option<Event> {
     let evidence = match result {
         Done::Ok(evidence) => evidence,
-        Done::Err(failure) => return Some(fail(failure.clone())),
+        Done::Err(failure) => return Some(close::unable(state, failure)),
     };
     let run = state.run.as_ref()?;
     if let Some(failure) = unshown(run, evidence).or_else(|| cut_for_remote(run, evidence)) {
@@ -234,13 +239,19 @@ fn reviewing(state: &State, number: RoundNumber, review: &Review) -> Option<Even
     }
     // Every report is sealed when every slot is settled.
     let mut slots = review.slots.values();
-    if slots.all(|slot| slot.settlement().is_some()) {
+    let is_gone = state.voided.as_ref().is_some_and(Voided::is_gone);
+    if slots.all(|slot| slot.settlement().is_some()) && !is_gone {
         return Some(measure(state, number, review, MeasurePoint::Sealed));
     }
-    let touched = state.touched.as_ref()?;
-    let mut slots = review.slots.values();
     // What was handed over before is judged first: claims never vanish.
-    (!slots.any(SlotReview::is_at_work)).then(|| touched.closes(number))
+    if review.slots.values().any(SlotReview::is_at_work) {
+        return None;
+    }
+    if let Some(voided) = &state.voided {
+        return Some(voided.closes(number));
+    }
+    let mut unopened = review.slots.values().filter_map(SlotReview::unopened);
+    unopened.next().map(|failure| close::unable(state, failure))
 }
 
 fn measure(state: &State, round: RoundNumber, review: &Review, point: MeasurePoint) -> Event {
@@ -265,8 +276,8 @@ fn judge(
 ) -> Option<Event> {
     let run = state.run.as_ref()?;
     let mut drift = measured.drift_from(&review.pin);
-    if let Some(touched) = &state.touched {
-        let trips = touched.trips();
+    if let Some(voided) = &state.voided {
+        let trips = voided.trips();
         drift.trips.retain(|trip| !trips.contains(trip));
         drift.trips.extend(trips);
     }
@@ -289,8 +300,8 @@ fn judge(
     if let Some(reason) = missing_verdicts(state, run, review) {
         return closed(RoundResult::Inconclusive { reason });
     }
-    if let Some(touched) = &state.touched {
-        return Some(touched.closes(round));
+    if let Some(voided) = &state.voided {
+        return Some(voided.closes(round));
     }
     if !drift.trips.is_empty() {
         let what = named(&measured.named(&review.pin, &drift.trips));
@@ -363,11 +374,14 @@ fn promoted(round: RoundNumber, result: &Done<Promotion>) -> Event {
     }
 }
 
-/// Up to five paths, for one line.
+/// Up to five paths, for one line, where they are known.
 fn list(paths: &[RepoPath]) -> String {
+    if paths.is_empty() {
+        return String::new();
+    }
     let mut names: Vec<String> = paths.iter().take(5).map(ToString::to_string).collect();
     if paths.len() > 5 {
         names.push(format!("and {} more", paths.len() - 5));
     }
-    names.join(", ")
+    format!(" ({})", names.join(", "))
 }

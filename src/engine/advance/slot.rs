@@ -11,7 +11,6 @@ use crate::domain::ruled::Ledger as _;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::slot::{Slot, SlotName};
 use crate::domain::verdict::{PassedBy, Verdict};
-use crate::engine::advance::close::fail;
 use crate::engine::advance::{answer, budget, limit, request, verdict};
 use crate::engine::budget::Paid;
 use crate::engine::review::{SlotProgress, SlotReview};
@@ -33,8 +32,9 @@ pub(super) fn next(state: &State, round: RoundNumber, review: &Review) -> Option
             SlotProgress::Open { result } => Some(match result {
                 Done::Ok(_) if !affordable(state, slot, place) => return None,
                 Done::Ok(_) => dispatch(state, run, round, slot, place)?,
-                // Isolation is never lowered: without its tree the round is refused (row M-071).
-                Done::Err(failure) => fail(failure.clone()),
+                // Isolation is never lowered: without its tree the round is refused (row M-071), once nobody
+                // else is at work in it.
+                Done::Err(_) => return None,
             }),
             // What was delegated inside the job is ended first: it works in the same tree.
             SlotProgress::Answered { job, .. } if state.has_open_descendants(*job) => None,
@@ -156,7 +156,7 @@ fn may_be_asked(run: &RunSpec, review: &Review, slot: &Slot) -> bool {
 ///
 /// Nobody is asked in a round of which it is known that it is void.
 fn affordable(state: &State, slot: &Slot, place: &SlotReview) -> bool {
-    state.touched.is_none()
+    state.voided.is_none()
         && budget::allows(state, Paid::Own(Role::Review), slot.agent_at(place.rank))
 }
 

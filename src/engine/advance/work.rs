@@ -13,7 +13,7 @@ use crate::domain::isolation::EvidenceKind;
 use crate::domain::job::{AttemptReason, Ended, Job, JobOutcome, Reading, Role, SessionUse};
 use crate::domain::trouble::Trouble;
 use crate::domain::work::Work;
-use crate::engine::advance::close::fail;
+use crate::engine::advance::close::{fail, unable};
 pub(super) use crate::engine::advance::work::left::{misplaced, unmeasured};
 use crate::engine::advance::work::said::next_disposition;
 use crate::engine::advance::{budget, limit, moved, request};
@@ -37,11 +37,11 @@ pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Eve
         | WorkStage::Opening { .. }
         | WorkStage::Running { .. }
         | WorkStage::Measuring { .. } => None,
-        WorkStage::Unpinned { failure }
+        WorkStage::Unpinned { failure, .. }
         | WorkStage::Open {
             result: Done::Err(failure),
             ..
-        } => Some(fail(failure.clone())),
+        } => Some(unable(state, failure)),
         WorkStage::Ready { asked } if state.is_in_force(asked.limited_until) => None,
         // What moved before the source was pinned for this attempt was moved by no job of it. A job that
         // writes is pinned once: what an earlier attempt of it moved is told when that is measured.
@@ -80,10 +80,10 @@ pub(super) fn stage(state: &State, work: &Work, stage: &WorkStage) -> Option<Eve
             Done::Ok(measured) => close(state, work, &asked.pin, *job, measured),
             Done::Err(failure) => {
                 let failure = unmeasured(work, failure);
-                fail(match broken_off(state, work, *job) {
-                    Some(ended) => beside(failed(state, work, ended), failure),
-                    None => failure,
-                })
+                match broken_off(state, work, *job) {
+                    Some(ended) => fail(beside(failed(state, work, ended), failure)),
+                    None => unable(state, &failure),
+                }
             }
         }),
     }

@@ -1,7 +1,9 @@
 //! Folding that a run lay aside: see [`crate::engine::aside`].
 
-use crate::domain::identity::{Remeasured, Tripwire};
-use crate::engine::aside::{Aside, Touched, counted};
+use crate::domain::effect::Effect;
+use crate::domain::failure::Failure;
+use crate::domain::identity::{Moved, Remeasured, Trip, Tripwire};
+use crate::engine::aside::{Aside, Voided, counted};
 use crate::engine::fold::watch;
 use crate::engine::state::{Phase, Stage, State};
 
@@ -18,69 +20,98 @@ pub(super) fn given_back(state: &mut State, found: Option<&Remeasured>) {
     }));
 }
 
-/// An engine takes the run up again, which found this.
+/// An engine takes the run up again, which found this, and that what the round under way is about is gone.
 ///
 /// What moved since everything was given back, people moved, and what is measured from here on is compared
-/// with how it is now. Where that look is missing, since the engine died or could not look, jobs may have
-/// moved all of it.
-pub(super) fn taken_up(state: &mut State, found: Option<&Remeasured>) {
+/// with how it is now. Where that look is missing, since the engine died or could not look, nobody knows who
+/// moved it: no job is blamed for that, and nothing that passed before rests on it.
+pub(super) fn taken_up(state: &mut State, found: Option<&Remeasured>, gone: Option<&Failure>) {
     let lay_aside = state.suspended.is_some();
     match (state.aside.take(), found) {
         (Some(aside), found) => {
             state.watched = found
                 .map(|found| found.pin.clone())
                 .or_else(|| state.under_way().cloned());
-            if !aside.moved.is_empty() {
-                let (moved, by_jobs) = (aside.moved, true);
-                touched(state, Touched { moved, by_jobs });
-            } else if let Some(found) = found {
-                rebase(state, &found.pin.tripwire);
+            let (moved, by_jobs) = (aside.moved, true);
+            if let Some(found) = found {
+                let by_people = |trip| moved.iter().all(|moved: &Moved| moved.trip != trip);
+                rebase(state, &found.pin.tripwire, by_people);
             }
+            void(state, Voided::Touched { moved, by_jobs });
         }
         (None, Some(found)) => {
             let pin = state.under_way();
             let moved = pin.map_or_else(Vec::new, |pin| counted(None, pin, found));
-            watch::seen(state, &found.pin);
+            watch::found(state, &found.pin);
+            if state.role_under_way().is_some() {
+                // Where HEAD is says where the job's work lies, whoever switched it.
+                rebase(state, &found.pin.tripwire, |trip| trip != Trip::HeadRef);
+            }
             let by_jobs = false;
-            touched(state, Touched { moved, by_jobs });
+            void(state, Voided::Touched { moved, by_jobs });
         }
         // As an older engine put it aside, which did not look.
         (None, None) if lay_aside => state.watched = state.under_way().cloned(),
         (None, None) => {}
     }
-}
-
-/// What passed in the round under way is void, and the next round reviews again: whoever takes the run up is
-/// told what moved, and what is there from here on is what that round begins with.
-fn touched(state: &mut State, touched: Touched) {
-    let Phase::Round { stage, .. } = &state.phase else {
-        return;
-    };
-    let goes_on = match &**stage {
-        // Where there is no pin yet, nothing moved since.
-        Stage::Opened
-        | Stage::Pinning
-        | Stage::Pinned { .. }
-        | Stage::Gathering { .. }
-        | Stage::Gathered { .. }
-        | Stage::Reviewing { .. }
-        | Stage::Measuring { .. }
-        | Stage::Measured { .. } => true,
-        // Its files may count already, and those of another round would not fit them.
-        Stage::Promoting { .. } | Stage::Promoted { .. } => false,
-    };
-    if goes_on && !touched.moved.is_empty() {
-        // What jobs are known to have rewired is no beginning for another round, however the run lay aside.
-        if !touched.by_jobs {
-            state.tampered.clear();
-        }
-        state.touched.get_or_insert(touched);
+    if let Some(why) = gone {
+        void(state, Voided::Gone { why: why.clone() });
     }
 }
 
-/// What is under way is compared with this from here on.
-fn rebase(state: &mut State, tripwire: &Tripwire) {
+/// What passed in the round under way is void, and the next round reviews again: whoever takes the run up is
+/// told why, and what is there from here on is what that round begins with. Where nobody was asked in it yet,
+/// it begins so itself.
+fn void(state: &mut State, voided: Voided) {
+    if matches!(&voided, Voided::Touched { moved, .. } if moved.is_empty()) {
+        return;
+    }
+    let Phase::Round { stage, .. } = &mut state.phase else {
+        return;
+    };
+    match &mut **stage {
+        Stage::Pinned { .. } | Stage::Gathering { .. } | Stage::Gathered { .. } => {
+            return pin_anew(state);
+        }
+        // Nothing can be measured against what is gone.
+        Stage::Measuring { review, .. } if voided.is_gone() => {
+            let review = review.clone();
+            **stage = Stage::Reviewing { review };
+            state
+                .open
+                .retain(|_, effect| !matches!(effect, Effect::Measure { .. }));
+        }
+        // What lies there of a promotion, nobody attests; the next one replaces it.
+        Stage::Reviewing { .. }
+        | Stage::Measuring { .. }
+        | Stage::Measured { .. }
+        | Stage::Promoting { .. } => {}
+        // What is pinned next is how it is now. What is published counts already, or the run ends by it.
+        Stage::Opened | Stage::Pinning | Stage::Promoted { .. } => return,
+    }
+    if voided.is_gone() {
+        state.voided = Some(voided);
+    } else {
+        state.voided.get_or_insert(voided);
+    }
+}
+
+/// Nobody was asked in the round under way yet, and it begins with how things are now.
+fn pin_anew(state: &mut State) {
+    if let Phase::Round { stage, .. } = &mut state.phase {
+        **stage = Stage::Opened;
+    }
+    state
+        .open
+        .retain(|_, effect| !matches!(effect, Effect::MakeEvidence { .. }));
+}
+
+/// What is under way is compared with this from here on, in such parts.
+fn rebase(state: &mut State, tripwire: &Tripwire, parts: impl Fn(Trip) -> bool) {
     if let Some(pin) = state.under_way_mut() {
-        pin.tripwire = tripwire.clone();
+        let trips: Vec<Trip> = pin.tripwire.differs(tripwire).collect();
+        for trip in trips.into_iter().filter(|trip| parts(*trip)) {
+            pin.tripwire.take(tripwire, trip);
+        }
     }
 }

@@ -190,7 +190,7 @@ pub(super) fn round_closed(state: &mut State, number: RoundNumber, result: &Roun
         )
         | None => false,
     };
-    let untouched = state.touched.take().is_none() && untouched;
+    let untouched = state.voided.take().is_none() && untouched;
     let review = state.review().cloned();
     let (pin, evidence, slots) = review.map_or_else(
         || (None, None, BTreeMap::new()),

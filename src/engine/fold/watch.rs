@@ -43,6 +43,13 @@ pub(super) fn looked(state: &mut State, outcome: &Outcome) {
     }
 }
 
+/// How it is while nobody knows what moved it: only what would take something out of the review counts.
+pub(super) fn found(state: &mut State, now: &Pin) {
+    if let Some(before) = state.watched.replace(now.clone()) {
+        rebased(state, &before, now);
+    }
+}
+
 pub(super) fn seen(state: &mut State, now: &Pin) {
     if state.branch.is_none() {
         state.branch = Some(now.tripwire.head_ref.clone());
@@ -57,6 +64,10 @@ pub(super) fn seen(state: &mut State, now: &Pin) {
             state.tampered.push(moved);
         }
     }
+    rebased(state, &before, now);
+}
+
+fn rebased(state: &mut State, before: &Pin, now: &Pin) {
     let (old, new) = (&before.identity.base, &now.identity.base);
     // Who brings HEAD onto the ref as it was has another base, and nothing new in it.
     if old != new && before.base_tip != now.base_tip && state.rebased.is_none() {

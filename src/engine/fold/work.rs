@@ -77,6 +77,7 @@ pub(super) fn done(state: &mut State, id: EffectId, effect: &Effect, outcome: &O
                 WorkStage::Ready { asked }
             }
             Done::Err(failure) => WorkStage::Unpinned {
+                again,
                 failure: failure.clone(),
             },
         },
@@ -212,9 +213,9 @@ pub(super) fn resumed(state: &mut State, tries: bool) {
             (asked.outdated, asked.taken_up.since) = (!writes, since);
             WorkStage::Answered { asked, job }
         }
+        WorkStage::Unpinned { again, .. } => WorkStage::Opened { again },
         same @ (WorkStage::Opened { .. }
         | WorkStage::Pinning { .. }
-        | WorkStage::Unpinned { .. }
         | WorkStage::Opening { .. }
         | WorkStage::Measured { .. }) => same,
     };

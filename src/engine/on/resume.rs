@@ -1,6 +1,7 @@
 //! An engine takes the run up again.
 
 use crate::domain::event::Event;
+use crate::domain::failure::Failure;
 use crate::domain::identity::Remeasured;
 use crate::domain::limits::Allowed;
 use crate::domain::time::Stamp;
@@ -12,7 +13,7 @@ pub(super) fn record(
     stamp: Stamp,
     allowed: Allowed,
     ran: Option<u64>,
-    found: Option<Box<Remeasured>>,
+    (found, gone): (Option<Box<Remeasured>>, Option<Failure>),
 ) -> Option<Event> {
     (state.run.is_some() && !state.is_over()).then_some(Event::RunResumed {
         stamp,
@@ -20,5 +21,6 @@ pub(super) fn record(
         seen: None,
         ran,
         found,
+        gone,
     })
 }

@@ -51,7 +51,7 @@ fn perform(rim: &Rim, run: &RunSpec, pinned: &Pin) -> Result<Remeasured, Failure
 /// nothing to compare with, or the source cannot be measured: then nothing is known of what moved.
 pub(crate) fn aside(rim: &Rim, state: &State) -> Option<Remeasured> {
     let (run, pinned) = (state.run.as_deref()?, state.watched_aside()?);
-    let measured = measure::measure(&rim.git, &rim.repository, &rim.store, run, pinned);
+    let measured = measure::look(&rim.git, &rim.repository, &rim.store, run, pinned);
     measured
         .inspect_err(|failure| tracing::warn!(%failure, "the source cannot be measured"))
         .ok()

@@ -44,6 +44,7 @@ fn a_limit_parks_a_run_of_one_job() {
         allowed: Allowed::default(),
         ran: None,
         found: None,
+        gone: None,
     });
     assert_eq!(run.fence(job).attempt, 2);
     run.ends(job, delegated(Ended::Exited { code: 0 }, true));
@@ -141,6 +142,7 @@ fn limits_without_end_park_the_run_and_fail_no_job() {
                     allowed,
                     ran: None,
                     found: None,
+                    gone: None,
                 });
             }
             if let Some((id, Effect::Timer { until, .. })) = run.effect(Effect::is_timer) {

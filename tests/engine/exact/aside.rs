@@ -19,16 +19,16 @@ use crate::orders::stop;
 use crate::world::{World, ended_with, interrupted, look};
 
 /// So many reviewers of what is there.
-fn panel(slots: usize) -> World {
+pub fn panel(slots: usize) -> World {
     let mut world = world(slots);
     world.crew = None;
     world.first_content = 1;
     world
 }
 
-/// The source with this alias in its configuration.
-fn with_alias(alias: Option<&str>) -> Box<Remeasured> {
-    let mut found = look(1);
+/// The source with this content, and with this alias in its configuration.
+pub fn with_alias(content: u8, alias: Option<&str>) -> Box<Remeasured> {
+    let mut found = look(content);
     let tripwire = &mut found.pin.tripwire;
     if let Some(alias) = alias {
         tripwire.config = Digest::of(alias.as_bytes());
@@ -39,7 +39,20 @@ fn with_alias(alias: Option<&str>) -> Box<Remeasured> {
 }
 
 /// Performs what is open, with this alias in the configuration, until nothing is left to do.
-fn goes_on(run: &mut Run, alias: Option<&str>, mut say: impl FnMut(&Job) -> Option<JobOutcome>) {
+pub fn goes_on(
+    run: &mut Run,
+    alias: Option<&str>,
+    mut say: impl FnMut(&Job) -> Option<JobOutcome>,
+) {
+    goes_on_writing(run, alias, |job, _| say(job));
+}
+
+/// The same, of jobs that may write the source.
+pub fn goes_on_writing(
+    run: &mut Run,
+    alias: Option<&str>,
+    mut say: impl FnMut(&Job, &mut u8) -> Option<JobOutcome>,
+) {
     let mut silent = Vec::new();
     loop {
         let wanted = |effect: &Effect| match effect {
@@ -50,20 +63,20 @@ fn goes_on(run: &mut Run, alias: Option<&str>, mut say: impl FnMut(&Job) -> Opti
             return;
         };
         match effect {
-            Effect::RunJob { job } => match say(&job) {
+            Effect::RunJob { job } => match say(&job, &mut run.content) {
                 Some(outcome) => run.done(id, Outcome::JobEnded { outcome }),
                 None => silent.push(job.id),
             },
             Effect::Pin { .. } => {
-                let result = Done::Ok(with_alias(alias).pin);
+                let result = Done::Ok(with_alias(run.content, alias).pin);
                 run.done(id, Outcome::Pinned { result });
             }
             Effect::Measure { .. } => {
-                let result = Done::Ok(*with_alias(alias));
+                let result = Done::Ok(*with_alias(run.content, alias));
                 run.done(id, Outcome::Measured { result });
             }
             Effect::Release if run.state.is_being_put_aside() => {
-                let (left, found) = (Vec::new(), Some(with_alias(alias)));
+                let (left, found) = (Vec::new(), Some(with_alias(run.content, alias)));
                 run.done(id, Outcome::Released { left, found });
             }
             _ => assert!(run.perform(|other| *other == effect)),
@@ -96,7 +109,8 @@ fn taken_up(run: &mut Run, alias: Option<&str>) -> Vec<(Option<usize>, u32)> {
     run.input(InputKind::Resume {
         allowed: Allowed::default(),
         ran: None,
-        found: Some(with_alias(alias)),
+        found: Some(with_alias(1, alias)),
+        gone: None,
     });
     let mut all = Vec::new();
     goes_on(run, alias, |job| {
@@ -107,7 +121,7 @@ fn taken_up(run: &mut Run, alias: Option<&str>) -> Vec<(Option<usize>, u32)> {
     all
 }
 
-fn is_approved(run: &Run) -> bool {
+pub fn is_approved(run: &Run) -> bool {
     matches!(run.state.end(), Some(End::Approved { .. }))
 }
 
@@ -118,7 +132,7 @@ fn first_round(run: &Run) -> &RoundResult {
 #[test]
 fn what_people_do_to_git_while_it_lies_aside_voids_nothing() {
     let mut run = put_aside(None);
-    let now = with_alias(Some("st"));
+    let now = with_alias(1, Some("st"));
     let told = run.state.moved_aside(&now);
     let told: Vec<String> = told.iter().map(ToString::to_string).collect();
     assert_eq!(told, ["the local configuration (alias.st)"]);
@@ -171,7 +185,8 @@ fn after_a_crash_the_round_is_void_and_no_claim_vanishes() {
         run.input(InputKind::Resume {
             allowed: Allowed::default(),
             ran: None,
-            found: Some(with_alias(Some("st"))),
+            found: Some(with_alias(1, Some("st"))),
+            gone: None,
         });
         let (mut later, mut again) = (Vec::new(), false);
         goes_on(&mut run, Some("st"), |job| {
@@ -215,7 +230,8 @@ fn the_last_allowed_round_that_is_void_ends_the_run() {
     run.input(InputKind::Resume {
         allowed: Allowed::default(),
         ran: None,
-        found: Some(with_alias(Some("st"))),
+        found: Some(with_alias(1, Some("st"))),
+        gone: None,
     });
     // Who is asked again all the same passes.
     let mut begun = vec![ended_with(Ended::Interrupted, Reading::Silent)];
@@ -248,7 +264,7 @@ fn every_prefix_of_a_run_that_is_put_aside_comes_to_its_end() {
                 content: 1,
                 journal,
             };
-            let was_pinned = again.state.watched_aside().is_some();
+            let was_asked = again.state.review().is_some();
             let is_clear = at_end.is_none() && again.journal.iter().any(looked);
             taken_up(&mut again, found);
             if at_end.is_some() && again.journal[..cut].iter().any(looked) {
@@ -256,7 +272,7 @@ fn every_prefix_of_a_run_that_is_put_aside_comes_to_its_end() {
                 continue;
             }
             assert!(is_approved(&again), "cut {cut}");
-            let rounds = if found.is_none() || is_clear || !was_pinned {
+            let rounds = if found.is_none() || is_clear || !was_asked {
                 1
             } else {
                 2

@@ -44,12 +44,12 @@ impl Model<'_> {
         let due = failed_twice && !self.refined && crew.planner && planned;
         if due && self.findings.iter().any(blocking_open) {
             self.refined = true;
-            let (answered, moved) = self.step(Role::Refine, before, None)?;
+            let (answered, moved) = self.step(Role::Refine, before)?;
             (worked, changed) = (true, changed | moved);
             self.plans += u32::from(answered);
         }
         if self.findings.iter().any(open) {
-            let (answered, moved) = self.step(Role::Correct, before, None)?;
+            let (answered, moved) = self.step(Role::Correct, before)?;
             (worked, changed) = (true, changed | moved);
             self.dispose(answered, Role::Correct, before, &open, |said| match said {
                 0 => Some(How::Fixed),
@@ -69,7 +69,7 @@ impl Model<'_> {
                 Arbiter::Impartial | Arbiter::Reviewer => {}
             }
             let pinned = self.content;
-            let (answered, moved) = self.step(Role::Arbitrate, before, None)?;
+            let (answered, moved) = self.step(Role::Arbitrate, before)?;
             (worked, changed) = (true, changed | moved);
             let rule = |said| match said {
                 2 => Some(How::Sustained),
@@ -81,7 +81,7 @@ impl Model<'_> {
         }
         let sustained = |finding: &Finding| finding.how == How::Sustained && finding.blocks();
         if self.findings.iter().any(sustained) {
-            let (answered, moved) = self.step(Role::Comply, before, None)?;
+            let (answered, moved) = self.step(Role::Comply, before)?;
             (worked, changed) = (true, changed | moved);
             let rule = |said| (said == 0).then_some(How::Fixed);
             self.dispose(answered, Role::Comply, before, &sustained, rule);
@@ -120,7 +120,7 @@ impl Model<'_> {
                 continue;
             }
             let pinned = self.content;
-            let (answered, moved) = self.step(Role::Readjudicate, before, Some(slot))?;
+            let (answered, moved) = self.step(Role::Readjudicate, before)?;
             (ruled, changed) = (true, changed | moved);
             let rule = |said| match said {
                 0 => Some(How::Withdrawn),
@@ -162,19 +162,14 @@ impl Model<'_> {
     }
 
     /// One step of work: whether it was answered, and whether the content is another one since.
-    pub(super) fn step(
-        &mut self,
-        role: Role,
-        before: u32,
-        slot: Option<usize>,
-    ) -> Result<(bool, bool), u8> {
+    pub(super) fn step(&mut self, role: Role, before: u32) -> Result<(bool, bool), u8> {
         let world = self.world;
         let writes = matches!(role, Role::Implement | Role::Correct | Role::Comply);
         let rules = matches!(role, Role::Readjudicate | Role::Arbitrate);
-        let no_tree = slot.is_some_and(|slot| world.slots[slot].tree_fails_in == Some(before));
-        if world.pin_fails_in == Some(before) || no_tree {
+        if world.pin_fails_in == Some(before) {
             return Err(3);
         }
+        self.asked = true;
         let pinned = self.content;
         let (mut answered, mut re_asked, mut refreshed) = (false, false, false);
         for nth in 1.. {

@@ -61,6 +61,7 @@ fn seeds() -> Vec<Vec<u8>> {
             seen: None,
             ran: None,
             found: None,
+            gone: None,
         },
         Event::StopRequested {
             stamp,
