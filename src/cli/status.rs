@@ -11,6 +11,7 @@ use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::summary::RunState;
 use crate::report::run::RunReport;
 use crate::report::{jobs, text, time};
+use crate::store::Journal;
 
 /// Tells how a run stands. Only a living engine makes it "running" (scenario H09).
 pub fn run(args: &StatusArgs, history: &History<'_>, out: &mut dyn Write) -> Result<Exit, Failure> {
@@ -45,6 +46,12 @@ fn human(report: &RunReport, read: &ReadRun, history: &History<'_>) -> String {
             said.push_str(&line);
         }
     }
+    let stopped = stopped(read, history);
+    if let Some(pid) = stopped {
+        let line =
+            format!("  its engine, process {pid}, is stopped (Ctrl-Z): its agents work on\n");
+        said.push_str(&line);
+    }
     if !report.jobs.is_empty() {
         let jobs = jobs::list(&report.jobs, history.now);
         said.push_str("\ndelegated\n");
@@ -60,13 +67,30 @@ fn human(report: &RunReport, read: &ReadRun, history: &History<'_>) -> String {
         let line = format!("\n  {}\n", text::line(&failure.to_string()));
         said.push_str(&line);
     }
-    let line = format!("  next: {}\n", text::line(&next(report, read).to_string()));
+    let line = format!(
+        "  next: {}\n",
+        text::line(&next(report, read, stopped).to_string())
+    );
     said.push_str(&line);
     said
 }
 
+/// The process of a run's engine that is stopped.
+fn stopped(read: &ReadRun, history: &History<'_>) -> Option<u32> {
+    let state = history.state.filter(|_| read.state == RunState::Running)?;
+    let engine = Journal::last_engine(state, read.run).ok()??;
+    engine.is_stopped().then_some(engine.pid)
+}
+
 /// The one command that helps now.
-fn next(report: &RunReport, read: &ReadRun) -> NextCommand {
+fn next(report: &RunReport, read: &ReadRun, stopped: Option<u32>) -> NextCommand {
+    if let Some(pid) = stopped {
+        return NextCommand(
+            ["kill", "-CONT", &pid.to_string()]
+                .map(str::to_owned)
+                .into(),
+        );
+    }
     let about = |command: &str| {
         let words = ["run-loop", command, &report.run.to_string()].map(str::to_owned);
         NextCommand(words.to_vec())

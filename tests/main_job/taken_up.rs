@@ -74,6 +74,11 @@ fn a_stopped_engine_is_named_and_cancels_when_it_goes_on() {
     point.reached();
     let pid = engine.pid().to_string();
     engine.signal("STOP");
+    let status = bench.run(&["status"]);
+    status
+        .ends(0)
+        .says("is stopped (Ctrl-Z)")
+        .says(&format!("next: kill -CONT {pid}\n"));
     let cancelled = bench.run(&["cancel"]);
     cancelled.ends(7).with("RL0702").says("is stopped");
     let next = cancelled.next();
