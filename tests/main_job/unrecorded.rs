@@ -143,3 +143,15 @@ fn taken_up_without_passing_it_leaves_none() {
     bench.run(&["resume"]).ends(1);
     assert_eq!(bench.promoted(), Vec::<String>::new());
 }
+
+/// Nor does it matter that it was committed meanwhile: of the content nothing moved.
+#[test]
+fn what_was_committed_of_it_is_published_again() {
+    let (bench, _) = killed_after_its_manifest(passing(""));
+    bench.repo.git(&["add", "-f", ".agents"]);
+    bench.repo.git(&["commit", "-q", "-m", "evidence"]);
+    bench.gate().ends(5).with("RL0905");
+    bench.run(&["resume"]).ends(0);
+    assert_eq!(bench.promoted().len(), 5, "{:?}", bench.promoted());
+    bench.gate().ends(0);
+}
