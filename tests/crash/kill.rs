@@ -147,6 +147,24 @@ fn a_run_that_complies_survives_kills() {
     rounds("complied", Scenario::is_complied, 1);
 }
 
+/// Issue 4: nor one whose finding is taken back by whoever raised it.
+#[test]
+fn a_run_whose_finding_is_withdrawn_survives_kills() {
+    rounds("is withdrawn", Scenario::is_withdrawn, 1);
+}
+
+/// Issue 4: nor one whose plan is refined after two rounds.
+#[test]
+fn a_run_whose_plan_is_refined_survives_kills() {
+    rounds("is escalated", Scenario::is_escalated, 1);
+}
+
+/// M-012: nor one whose creator reviews itself.
+#[test]
+fn a_creator_that_reviews_itself_survives_kills() {
+    rounds("reviews itself", Scenario::reviews_itself, 1);
+}
+
 /// Issue 4.8: nor one that is put aside where its money is spent, and taken up with more.
 #[test]
 fn a_run_whose_money_is_spent_survives_kills() {
