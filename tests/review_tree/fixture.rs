@@ -158,7 +158,7 @@ impl World {
         )
         .unwrap();
         run(&["add", "-A", "-f"]);
-        // Git sees no empty folder of a submodule here; it is compared by hand.
+        // Of a submodule git sees nothing where no repository lies: its empty folder is found below.
         let list = |listing: String| -> Vec<String> {
             let lines = listing.lines().filter(|line| !line.contains("160000"));
             lines.map(str::to_owned).collect()
@@ -171,21 +171,34 @@ impl World {
         ]);
         let found = run(&["ls-files", "--format=%(objectmode) %(objectname) %(path)"]);
         assert_eq!(list(found), list(stored));
-        let mut files: Vec<PathBuf> = Vec::new();
+        self.holds_these_names(path, rev);
+    }
+    /// Every file and folder is one of the revision's, and each of its is there, an empty folder for each
+    /// submodule; but for the agent's git directory.
+    #[track_caller]
+    fn holds_these_names(&self, path: &Path, rev: &str) {
+        let mut found = BTreeMap::new();
+        let agents = path.join(".git");
         walk(path, &mut |entry, meta| {
-            if !meta.is_dir() {
-                files.push(entry.to_owned());
+            if !entry.starts_with(&agents) {
+                let name = entry.strip_prefix(path).unwrap().to_owned();
+                found.insert(name, meta.is_dir());
             }
         });
-        let count = files
-            .iter()
-            .filter(|f| !f.starts_with(path.join(".git")))
-            .count();
-        let wanted = self
-            .repo
-            .git(&["ls-tree", "-r", "--format=%(objectmode)", rev]);
-        let wanted = wanted.lines().filter(|mode| *mode != "160000").count();
-        assert_eq!(count, wanted, "nothing else lies in the tree");
+        let listing = git_command(self.repo.root())
+            .args(["ls-tree", "-r", "-t", "-z", rev])
+            .output()
+            .unwrap();
+        assert!(listing.status.success());
+        let mut wanted = BTreeMap::new();
+        for line in listing.stdout.split(|byte| *byte == 0) {
+            if let Some(tab) = line.iter().position(|byte| *byte == b'\t') {
+                let name = PathBuf::from(std::ffi::OsStr::from_bytes(&line[tab + 1..]));
+                let is_folder = line.starts_with(b"040000") || line.starts_with(b"160000");
+                wanted.insert(name, is_folder);
+            }
+        }
+        assert_eq!(found, wanted, "names, and whether each is a folder");
     }
     /// The user's repository, working tree and linked worktree included, is as it was.
     #[track_caller]

@@ -265,23 +265,30 @@ fn our_git_directory_removed() {
     });
 }
 
+/// Every byte is as it was: only that we did not make the folder tells. What we did not make stays too when
+/// everything of ours goes.
 #[test]
-fn the_tree_replaced_by_a_copy() {
-    set_aside(|world, tree| {
-        let names = (0..).map(|number| world.repo.beside(&format!("moved-{number}")));
-        let moved = names.into_iter().find(|path| !path.exists()).unwrap();
-        std::fs::rename(tree, &moved).unwrap();
-        let status = std::process::Command::new("cp")
+fn a_folder_of_ours_replaced_by_a_copy() {
+    for folder in ["", "tree", "git"] {
+        let world = World::new();
+        let slot = world.open("a", "one").parent().unwrap().to_owned();
+        let (ours, moved) = (slot.join(folder), world.repo.beside("moved"));
+        std::fs::rename(&ours, &moved).unwrap();
+        let copied = std::process::Command::new("cp")
             .arg("-a")
-            .arg(&moved)
-            .arg(tree)
+            .args([&moved, &ours])
             .status();
-        assert!(status.unwrap().success());
-        std::fs::remove_dir_all(tree).unwrap();
-        std::fs::rename(&moved, tree).unwrap();
-        std::fs::rename(tree, &moved).unwrap();
-        symlink(&moved, tree).unwrap();
-    });
+        assert!(copied.unwrap().success());
+        world.open("a", "one");
+        assert_eq!(world.quarantined(), 1, "{folder:?}");
+        let copy = world.root().join(".quarantine/a-1").join(folder);
+        let left = world.trees.release();
+        assert_eq!(left.len(), 1, "{left:?}");
+        let shown = copy.components().collect::<std::path::PathBuf>();
+        assert!(left[0].starts_with(shown.to_str().unwrap()), "{left:?}");
+        assert!(copy.exists());
+        world.untouched();
+    }
 }
 
 /// W02: a link to the user's repository in the tree's place never leads there.
