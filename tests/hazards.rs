@@ -56,3 +56,5 @@ mod staged;
 mod submodule;
 #[path = "hazards/trial.rs"]
 mod trial;
+#[path = "hazards/unreadable.rs"]
+mod unreadable;

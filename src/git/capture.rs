@@ -9,7 +9,6 @@ use std::io::ErrorKind;
 
 use crate::domain::code::Code;
 use crate::domain::digest::Digest;
-use crate::domain::failure::Failure;
 use crate::domain::oid::Oid;
 use crate::git::config::GitConfig;
 use crate::git::error::Error;
@@ -21,7 +20,7 @@ use crate::git::index::{
 use crate::git::object::read_oid;
 use crate::git::object_id::raw;
 use crate::git::program::{Git, finish};
-use crate::git::refuse::{Meaning, meaning, one_name_for_git};
+use crate::git::refuse::{Meaning, meaning, one_name_for_git, with_status};
 use crate::git::repository::Repository;
 use crate::git::store::ReviewStore;
 use crate::git::submodule::Inspection;
@@ -151,6 +150,7 @@ impl Source<'_> {
     }
 
     fn failed(&self, error: &Error) -> Meaning {
+        let root = &self.repo.source_root;
         if let Error::Io(io) = error {
             let code = if error.is_full() {
                 Code::StateUnwritable
@@ -159,8 +159,8 @@ impl Source<'_> {
             } else {
                 Code::SnapshotRefused
             };
-            return Meaning::Refused(error.helped(Failure::new(code, io.to_string())));
+            return Meaning::Refused(error.helped(with_status(code, io.to_string(), root)));
         }
-        meaning(&self.repo.source_root, error)
+        meaning(root, error)
     }
 }

@@ -190,7 +190,8 @@ pub(super) fn is_absent(path: &Path) -> bool {
     }
 }
 
-fn with_status(code: Code, message: String, root: &Path) -> Failure {
+/// With what git itself says there as the next command.
+pub(crate) fn with_status(code: Code, message: String, root: &Path) -> Failure {
     Failure::new(code, message).next(["git", "-C", &root.to_string_lossy(), "status"])
 }
 

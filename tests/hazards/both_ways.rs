@@ -76,7 +76,7 @@ fn by_git(repo: &Repo) {
 }
 
 /// Files that are older than the index: none is racily clean.
-fn aged() -> Repo {
+pub(crate) fn aged() -> Repo {
     let repo = Repo::new();
     repo.write(".gitignore", "*.log\nbuild/\n");
     repo.write(".gitattributes", "*.md text eol=lf\n");
@@ -145,7 +145,7 @@ fn racily_clean_file_is_given_to_git() {
 
 #[test]
 fn every_kind_of_change_is_covered() {
-    let changes: [(&str, Change); 14] = [
+    let changes: [(&str, Change); 16] = [
         ("removed", |it| remove(it, "docs/b.md")),
         ("a whole folder removed", |it| remove(it, "docs")),
         ("another mode", |it| {
@@ -175,6 +175,14 @@ fn every_kind_of_change_is_covered() {
         ("folder to link to its like", |it| {
             std::fs::rename(it.root().join("docs"), it.root().join("docs-2")).unwrap();
             link(it, "docs-2", "docs");
+        }),
+        ("link to folder", |it| {
+            remove(it, "link");
+            it.write("link/inside", "x");
+        }),
+        ("folder to pipe", |it| {
+            remove(it, "docs");
+            pipe(&it.root().join("docs"));
         }),
         ("pipe", |it| pipe(&it.root().join("pipe"))),
         ("empty folders", |it| {

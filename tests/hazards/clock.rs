@@ -25,7 +25,7 @@ fn edit(repo: &Repo, content: &str) {
 }
 
 /// Writes README.md's ctime into the index, or another one.
-fn enter_ctime(repo: &Repo, ctime: Option<(u32, u32)>) {
+pub(crate) fn enter_ctime(repo: &Repo, ctime: Option<(u32, u32)>) {
     let meta = std::fs::metadata(repo.root().join("README.md")).unwrap();
     let of_file = || {
         let seconds = u32::try_from(meta.ctime()).unwrap();
@@ -34,11 +34,15 @@ fn enter_ctime(repo: &Repo, ctime: Option<(u32, u32)>) {
     let (seconds, nanos) = ctime.unwrap_or_else(of_file);
     let path = repo.root().join(".git/index");
     let mut index = std::fs::read(&path).unwrap();
-    // Version 2: 62 bytes of an entry stand before its name.
-    assert_eq!(index[..8], *b"DIRC\0\0\0\x02");
     let name = b"README.md\0";
     let at = index.windows(name.len()).position(|bytes| bytes == name);
-    let start = at.unwrap() - 62;
+    // 62 bytes of an entry stand before its name, and in version 3 two more where it has a flag of that.
+    let before = match (&index[..8], index[at.unwrap() - 4] & 0x40) {
+        (b"DIRC\0\0\0\x02", _) | (b"DIRC\0\0\0\x03", 0) => 62,
+        (b"DIRC\0\0\0\x03", _) => 64,
+        (other, _) => panic!("an index of {other:?}"),
+    };
+    let start = at.unwrap() - before;
     index[start..start + 4].copy_from_slice(&seconds.to_be_bytes());
     index[start + 4..start + 8].copy_from_slice(&nanos.to_be_bytes());
     std::fs::write(&path, index).unwrap();

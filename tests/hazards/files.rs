@@ -93,6 +93,36 @@ fn file_to_fifo_is_refused() {
 }
 
 #[test]
+fn link_to_fifo_is_refused() {
+    let repo = Repo::new();
+    link(&repo, "README.md", "link");
+    repo.commit("link");
+    remove(&repo, "link");
+    fifo(&repo, "link");
+    refused(&repo, Code::SnapshotRefused, "link");
+}
+
+/// Git holds none of them, so what comes in their place is new.
+#[test]
+fn fifo_to_file_folder_and_link() {
+    let repo = Repo::new();
+    for name in ["one", "two", "three"] {
+        fifo(&repo, name);
+    }
+    same(&repo).is_clean();
+    for name in ["one", "two", "three"] {
+        remove(&repo, name);
+    }
+    repo.write("one", "x");
+    repo.write("two/inside.txt", "x");
+    link(&repo, "README.md", "three");
+    same(&repo)
+        .shows("one", "x")
+        .shows("two/inside.txt", "x")
+        .has_mode("three", "120000");
+}
+
+#[test]
 fn file_to_socket_is_refused() {
     let repo = Repo::new();
     remove(&repo, "README.md");

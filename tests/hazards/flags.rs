@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::clock::enter_ctime;
 use crate::support::repo::Repo;
 use crate::trial::{Trial, moment, remove, same, script, set_mtime};
 
@@ -32,21 +33,33 @@ fn shows_hidden_deletion(flag: &str) {
     same(&repo).lacks("gone.txt");
 }
 
-/// Same size, same mtime, an index that is younger: stat data say nothing, and flagged entries
-/// never got the racily-clean check.
+/// Same size, same times, an index that is younger: stat data say nothing, and flagged entries
+/// never got the racily-clean check. To take the flag away shows nothing either.
 #[track_caller]
 fn shows_hidden_edit_of_the_same_size_and_time(flag: &str) {
     let repo = Repo::new();
-    let file = repo.root().join("README.md");
+    let (file, index) = (
+        repo.root().join("README.md"),
+        repo.root().join(".git/index"),
+    );
     set_mtime(&file, moment());
     repo.git(&["add", "README.md"]);
     repo.git(&["update-index", flag, "README.md"]);
     repo.write("README.md", "# a projecT\n");
     set_mtime(&file, moment());
-    set_mtime(
-        &repo.root().join(".git/index"),
-        moment() + Duration::from_mins(1),
-    );
+    enter_ctime(&repo, None);
+    let is_overlooked = || {
+        set_mtime(&index, moment() + Duration::from_mins(1));
+        repo.git(&["--no-optional-locks", "status", "--porcelain"])
+            .is_empty()
+    };
+    assert!(is_overlooked(), "the flag hides it");
+    let before = std::fs::read(&index).unwrap();
+    let no_flag = flag.replacen("--", "--no-", 1);
+    repo.git(&["update-index", &no_flag, "README.md"]);
+    assert!(is_overlooked(), "the stat data hide it too");
+    std::fs::write(&index, before).unwrap();
+    assert!(is_overlooked());
     same(&repo).shows("README.md", "# a projecT\n");
 }
 
@@ -161,17 +174,22 @@ fn fsmonitor_that_reports_nothing() {
         .shows("README.md", "# Hidden edit\n");
 }
 
-/// A cache of untracked files that was made while git looks away.
+/// A cache of untracked files that was made while git looks away: its folder has the time that it had.
 #[test]
 fn untracked_cache_that_is_stale() {
     let repo = Repo::new();
-    repo.git(&["config", "core.untrackedCache", "true"]);
-    repo.git(&["update-index", "--force-untracked-cache"]);
-    repo.git(&["status", "-uall"]);
-    repo.git(&["status", "-uall"]);
     let folder = repo.root().join("src");
-    let before = std::fs::metadata(&folder).unwrap().modified().unwrap();
-    repo.write("src/new.rs", "new\n");
-    set_mtime(&folder, before);
+    repo.git(&["config", "core.untrackedCache", "true"]);
+    repo.git(&["config", "core.trustctime", "false"]);
+    repo.git(&["update-index", "--force-untracked-cache"]);
+    repo.write(".git/info/exclude", "*.log\n");
+    repo.write("src/ignored.log", "new\n");
+    set_mtime(&folder, moment());
+    repo.git(&["status"]);
+    repo.git(&["status"]);
+    // As many names as before: some file systems tell that by a folder's size.
+    std::fs::rename(folder.join("ignored.log"), folder.join("new.rs")).unwrap();
+    set_mtime(&folder, moment());
+    assert_eq!(repo.git(&["status", "--porcelain"]), "", "it is believed");
     same(&repo).shows("src/new.rs", "new\n");
 }

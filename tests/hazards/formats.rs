@@ -1,5 +1,7 @@
 //! Formats of the index, the objects and the refs.
 
+use run_loop::domain::code::Code;
+
 use crate::support::reference::reference;
 use crate::support::repo::Repo;
 use crate::support::skipped;
@@ -92,7 +94,7 @@ fn index_that_is_damaged_is_refused() {
     let source = Source::of(&repo, "HEAD");
     std::fs::write(repo.root().join(".git/index"), "DIRC\0\0\0\x09").unwrap();
     let failure = source.try_pin(1).unwrap_err();
-    assert_ne!(failure.code.exit(), run_loop::domain::exit::Exit::Approved);
+    assert_eq!(failure.code, Code::SnapshotRefused, "{failure}");
     assert!(failure.message.contains("index"), "{failure}");
 }
 

@@ -6,9 +6,14 @@ use std::process::Command;
 /// One name for each line; a line that starts with `#` is a heading.
 const KINDS: &str = include_str!("kinds.txt");
 
-/// What may never be missing: the kinds of the issue, each with a test that shows it.
-const ALWAYS: [(&str, &str); 75] = [
+/// What may never be missing: the kinds of the issue and those that its brief argues for, each with a test
+/// that shows it.
+const ALWAYS: [(&str, &str); 97] = [
     ("racily clean edits", "clock::racily_clean_edit"),
+    (
+        "racily clean, marked",
+        "clock::racily_clean_edit_that_git_marked",
+    ),
     ("trustctime", "clock::trustctime_false"),
     ("checkStat", "clock::checkstat_minimal"),
     ("filters", "filters::clean_filter"),
@@ -32,6 +37,18 @@ const ALWAYS: [(&str, &str); 75] = [
     ("assumed, absent", "flags::assume_unchanged_absent"),
     ("skipped, present", "flags::skip_worktree_present"),
     ("skipped, absent", "flags::skip_worktree_absent"),
+    (
+        "assumed, same stat data",
+        "flags::assume_unchanged_same_size_and_time",
+    ),
+    (
+        "skipped, same stat data",
+        "flags::skip_worktree_same_size_and_time",
+    ),
+    (
+        "skipped in a sparse checkout",
+        "sparse::hidden_edit_of_the_same_size_and_time",
+    ),
     ("showUntrackedFiles=no", "settings::show_untracked_files_no"),
     ("excludes in the tree", "excludes::gitignore"),
     (
@@ -57,6 +74,8 @@ const ALWAYS: [(&str, &str); 75] = [
     ("folder to FIFO", "files::folder_to_fifo"),
     ("link to file", "files::link_to_file"),
     ("link to folder", "files::link_to_folder"),
+    ("link to FIFO", "files::link_to_fifo_is_refused"),
+    ("FIFO to others", "files::fifo_to_file_folder_and_link"),
     (
         "submodule moved",
         "submodule::a_moved_submodule_is_in_the_tree",
@@ -101,13 +120,62 @@ const ALWAYS: [(&str, &str); 75] = [
     ("names not UTF-8", "names::not_utf_8"),
     ("hostile names", "names::escapes_and_bidirectional_text"),
     ("names of git's own", "names::names_that_git_uses_itself"),
+    ("unreadable", "unreadable::file_is_refused_and_named"),
     (
-        "unreadable",
-        "refuse::an_unreadable_file_is_refused_and_named",
+        "unreadable folders",
+        "unreadable::folder_is_refused_and_named",
+    ),
+    (
+        "unreadable and new",
+        "unreadable::new_folder_is_refused_and_named",
     ),
     ("vanishing", "moving::file_that_vanishes_once"),
     ("growing", "moving::file_that_grows"),
     ("truncated", "moving::file_that_is_truncated"),
+    (
+        "never quiet",
+        "moving::file_that_vanishes_each_time_is_refused",
+    ),
+    ("never the same", "moving::file_that_never_holds_still"),
+    (
+        "moving, the quick way",
+        "moving::quick_file_that_changes_before_git_reads_it",
+    ),
+    (
+        "moving, the quick way, later",
+        "moving::quick_file_that_changes_after_git_read_it",
+    ),
+    (
+        "killed while it reads",
+        "moving::quick_file_that_vanishes_or_is_cut_short_each_time",
+    ),
+    ("complaints", "refuse::a_complaint_of_git_is_never_noise"),
+    (
+        "three tries",
+        "refuse::a_source_that_does_not_hold_still_is_refused",
+    ),
+    ("collected", "collected::at_every_step_of_a_pin"),
+    (
+        "what the quick way takes",
+        "both_ways::every_kind_of_change_is_covered",
+    ),
+    (
+        "settings that are left to git",
+        "both_ways::settings_that_are_not_covered",
+    ),
+    (
+        "states that are left to git",
+        "both_ways::states_that_are_not_covered",
+    ),
+    ("random rounds", "rounds::first_quarter_on_the_set_clock"),
+    (
+        "random rounds, free clock",
+        "rounds::third_quarter_on_the_free_clock",
+    ),
+    (
+        "random sparse rounds",
+        "sparse_rounds::sparse_checkouts_have_what_full_ones_have",
+    ),
     (
         "replace refs and grafts",
         "hostile::replaced_objects_and_grafts_are_not_believed",

@@ -105,7 +105,8 @@ fn alternates_that_are_gone_are_refused() {
     let source = Source::at(&repo, &shared, Some("HEAD"), git());
     std::fs::rename(repo.root().join(".git"), repo.beside("away")).unwrap();
     let failure = source.try_pin(1).unwrap_err();
-    assert_ne!(failure.code.exit(), run_loop::domain::exit::Exit::Approved);
+    assert_eq!(failure.code, Code::StateUnwritable, "{failure}");
+    assert!(failure.message.contains(".git/objects"), "{failure}");
 }
 
 /// A clone whose remote is away: what is not there stays away, and nothing is asked for.

@@ -1,6 +1,5 @@
 //! Refusals: each with its code, the path and a next command; nothing partial is ever used.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use run_loop::domain::code::Code;
@@ -8,7 +7,6 @@ use run_loop::git::{Git, GitEnvironment};
 
 use crate::support::reference::Untouched;
 use crate::support::repo::{self, Repo};
-use crate::support::rights::without_capabilities;
 use crate::support::source::{Source, environment, git};
 use crate::trial::{real_git, refused, script};
 
@@ -172,27 +170,4 @@ fn a_complaint_of_git_is_never_noise() {
             "{name}: {failure}"
         );
     }
-}
-
-/// A file that git may not read. Root may read each, so its git is started without that right.
-#[test]
-fn an_unreadable_file_is_refused_and_named() {
-    let repo = Repo::new();
-    repo.write("locked.txt", "x");
-    let path = repo.root().join("locked.txt");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
-    let Some(before) = without_capabilities() else {
-        panic!("every file can be read here (root), and there is no `setpriv` to change that");
-    };
-    let program = repo.beside("powerless");
-    let real = real_git();
-    let text = format!("exec {} '{}' \"$@\"", before.join(" "), real.display());
-    script(&program, &text);
-    let mut environment = environment();
-    environment.program = Some(program);
-    let git = Git::find_in(&environment).unwrap();
-    let source = Source::at(&repo, repo.root(), Some("HEAD"), git);
-    let failure = source.try_pin(1).unwrap_err();
-    assert_eq!(failure.code, Code::UnreadableFile);
-    assert!(failure.message.contains("locked.txt"), "{failure}");
 }

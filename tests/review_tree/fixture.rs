@@ -26,7 +26,13 @@ impl World {
     /// Two commits on `main`, tagged `one` and `two`, with every kind of entry; the proof about
     /// the user's repository starts here.
     pub(crate) fn new() -> Self {
-        let repo = Repo::new();
+        Self::of(Repo::new())
+    }
+    /// As [`Self::new`], in a folder on another file system.
+    pub(crate) fn new_in(folder: &Path) -> Self {
+        Self::of(Repo::new_in(folder))
+    }
+    fn of(repo: Repo) -> Self {
         repo.write("bin/run.sh", "#!/bin/sh\n");
         let run = repo.root().join("bin/run.sh");
         std::fs::set_permissions(run, std::fs::Permissions::from_mode(0o755)).unwrap();

@@ -5,13 +5,18 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use crate::fixture::World;
+use crate::support::agents::executable;
 use crate::support::repo::git;
 
 /// Opens a slot, lets the agent do its worst, opens it again at both snapshots, looked over before and
 /// not; and again between two runs, the second of which finds what the first left for it.
 #[track_caller]
 fn poisoned(poison: impl Fn(&World, &Path)) -> World {
-    let world = World::new();
+    poisoned_in(World::new(), poison)
+}
+
+#[track_caller]
+fn poisoned_in(world: World, poison: impl Fn(&World, &Path)) -> World {
     for next in ["one", "two"] {
         for is_looked_over in [false, true] {
             let tree = world.open("a", "one");
@@ -35,7 +40,12 @@ fn poisoned(poison: impl Fn(&World, &Path)) -> World {
 
 #[track_caller]
 pub(crate) fn scrubbed(poison: impl Fn(&World, &Path)) {
-    let world = poisoned(poison);
+    scrubbed_in(World::new(), poison);
+}
+
+#[track_caller]
+pub(crate) fn scrubbed_in(world: World, poison: impl Fn(&World, &Path)) {
+    let world = poisoned_in(world, poison);
     assert_eq!(world.quarantined(), 0, "the slot was kept");
     world.release();
 }
@@ -80,31 +90,47 @@ fn sparse_patterns() {
     });
 }
 
+/// Plain git does run them.
 #[test]
 fn settings_of_the_agents_repository() {
-    scrubbed(|world, tree| {
-        let ran = world.repo.beside("ran");
+    let world = World::new();
+    let ran = world.repo.beside("ran");
+    let has_run = || std::fs::read_to_string(&ran).unwrap_or_default();
+    let world = poisoned_in(world, |world, tree| {
+        assert_eq!(has_run(), "");
         let hooks = world.repo.beside("hooks");
         std::fs::create_dir_all(&hooks).unwrap();
-        for hook in [
+        for name in [
             "post-checkout",
             "post-index-change",
             "pre-commit",
             "fsmonitor",
+            "smudge",
         ] {
-            let path = hooks.join(hook);
-            std::fs::write(&path, format!("#!/bin/sh\ntouch {}\n", ran.display())).unwrap();
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+            let text = format!("#!/bin/sh\necho {name} >> '{}'\ncat\n", ran.display());
+            executable(&hooks, name, &text);
         }
         let config = format!(
-            "[core]\n\thooksPath = {0}\n\tfsmonitor = {0}/fsmonitor\n\tworktree = /\n[filter \"x\"]\n\tsmudge = {0}/fsmonitor\n",
+            "[core]\n\thooksPath = {0}\n\tfsmonitor = {0}/fsmonitor\n\tworktree = /\n[filter \"x\"]\n\tsmudge = {0}/smudge\n",
             hooks.display()
         );
         std::fs::write(tree.join(".git/config"), config).unwrap();
         std::fs::write(tree.join(".git/info/attributes"), "* filter=x\n").unwrap();
         std::fs::write(tree.join(".gitattributes"), "* filter=x\n").unwrap();
-        assert!(!ran.exists());
+        std::fs::remove_file(tree.join("README.md")).unwrap();
+        let here = tree.to_str().unwrap();
+        git(
+            tree,
+            &["--work-tree", here, "checkout", "HEAD", "--", "README.md"],
+        );
+        for name in ["post-checkout", "post-index-change", "fsmonitor", "smudge"] {
+            assert!(has_run().contains(name), "{name}: {}", has_run());
+        }
+        std::fs::remove_file(&ran).unwrap();
     });
+    assert_eq!(has_run(), "");
+    assert_eq!(world.quarantined(), 0, "the slot was kept");
+    world.release();
 }
 
 #[test]

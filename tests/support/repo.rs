@@ -12,7 +12,10 @@ pub struct Repo {
 impl Repo {
     /// A repository with branch `main` and no commit.
     pub fn unborn() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::unborn_in(&std::env::temp_dir())
+    }
+    fn unborn_in(folder: &Path) -> Self {
+        let folder = tempfile::tempdir_in(folder).unwrap();
         let root = folder.path().canonicalize().unwrap().join("repo");
         std::fs::create_dir(&root).unwrap();
         let repo = Self { folder, root };
@@ -21,7 +24,11 @@ impl Repo {
     }
     /// A repository with one commit on `main`: `README.md` and `src/lib.rs`.
     pub fn new() -> Self {
-        let repo = Self::unborn();
+        Self::new_in(&std::env::temp_dir())
+    }
+    /// As [`Self::new`], in a folder on another file system.
+    pub fn new_in(folder: &Path) -> Self {
+        let repo = Self::unborn_in(folder);
         repo.write("README.md", "# A project\n");
         repo.write("src/lib.rs", "pub fn one() -> u32 {\n    1\n}\n");
         repo.commit("first");
