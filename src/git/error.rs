@@ -172,8 +172,12 @@ impl Error {
             return is_full(error);
         }
         let said = String::from_utf8_lossy(self.stderr());
-        let words = ["No space left on device", "Disk quota exceeded"];
-        words.iter().any(|words| said.contains(words))
+        let words = [
+            "No space left on device",
+            "Disk quota exceeded",
+            "Out of diskspace",
+        ];
+        words.iter().any(|words| said.contains(words)) || said.lines().any(is_cut_short)
     }
     /// What git said on standard error, where that is the fault.
     #[must_use]
@@ -192,6 +196,12 @@ impl Error {
             | Self::Io(_) => &[],
         }
     }
+}
+
+/// Whether git could write no more of a file that it checks out: of that alone it gives no reason.
+fn is_cut_short(line: &str) -> bool {
+    let file = line.strip_prefix("error: unable to write file ");
+    file.is_some_and(|file| !file.contains(": "))
 }
 
 /// Without a better code, a git error is a failed tool of ours (exit 6).

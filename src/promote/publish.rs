@@ -13,6 +13,7 @@ use crate::domain::time::Timestamp;
 use crate::promote::compose::{self, Artifacts, SlotFile};
 use crate::promote::permit::Permit;
 use crate::promote::{Manifest, Sidecar, canonical};
+use crate::store::state_folder::shown_by;
 use crate::store::{Access, Folder};
 
 /// Publishes the evidence of an approved round under the control root.
@@ -107,7 +108,10 @@ fn reports_folder(control_root: &Path, reports: &str) -> Result<Folder, Failure>
 fn own_child(parent: &Folder, name: &[u8]) -> Result<Folder, Failure> {
     let name = String::from_utf8_lossy(name);
     let path = parent.path().join(&*name);
-    let refused = |error: std::io::Error| unsafe_folder(&path, &error.to_string());
+    let refused = |error: std::io::Error| {
+        let failure = unsafe_folder(&path, &error.to_string());
+        shown_by(failure, parent.path(), &error)
+    };
     let child = parent.make_child(&*name, Access::Shared).map_err(refused)?;
     let (owner, _) = child.owner_and_mode().map_err(refused)?;
     if owner == rustix::process::geteuid().as_raw() {
@@ -244,15 +248,14 @@ struct Written(Vec<(Folder, String)>);
 
 impl Written {
     fn write(&mut self, folder: Folder, name: &str, bytes: &[u8]) -> Result<(), Failure> {
-        let result = folder.write(name, bytes, Access::Shared);
+        let result = folder.write(name, bytes, Access::Shared).map_err(|error| {
+            let message = format!("evidence could not be written: {error}");
+            let failure = Failure::new(Code::PromotionFailed, message);
+            shown_by(failure, folder.path(), &error)
+        });
         // Noted even if it failed: the rename may have happened and the sync after it not.
         self.0.push((folder, name.to_owned()));
-        result.map_err(|error| {
-            Failure::new(
-                Code::PromotionFailed,
-                format!("evidence could not be written: {error}"),
-            )
-        })
+        result
     }
     /// Removes the files again, the newest first; a file that is not there is no matter.
     fn take_away(self) {

@@ -167,12 +167,18 @@ pub fn unwritable(path: &Path, error: &io::Error) -> Failure {
         Code::StateUnwritable,
         format!("the state folder {shown} cannot be used: {error}"),
     );
-    let parent = path.parent().unwrap_or(path).display().to_string();
+    shown_by(failure, path.parent().unwrap_or(path), error)
+}
+
+/// The failure with the command that shows why nothing can be written to a folder.
+#[must_use]
+pub fn shown_by(failure: Failure, folder: &Path, error: &io::Error) -> Failure {
+    let folder = folder.display().to_string();
     if is_full(error) {
-        failure.next(["df", "-h", &parent])
+        failure.next(["df", "-h", &folder])
     } else if error.kind() == io::ErrorKind::ReadOnlyFilesystem {
-        failure.next(["findmnt", "--target", &parent])
+        failure.next(["findmnt", "--target", &folder])
     } else {
-        failure.next(["ls", "-la", &parent])
+        failure.next(["ls", "-la", &folder])
     }
 }

@@ -158,6 +158,22 @@ fn a_complaint_of_git_is_never_noise() {
             "echo 'error: unable to write file: No space left on device' >&2; exit 128",
             Code::StateUnwritable,
         ),
+        (
+            "full-too",
+            "echo \"fatal: sha1 file 'pack.idx' write error. Out of diskspace\" >&2; exit 128",
+            Code::StateUnwritable,
+        ),
+        // Of a checkout, which gives no reason then.
+        (
+            "cut-short",
+            "echo \"error: unable to write file 'src/lib.rs'\" >&2; exit 128",
+            Code::StateUnwritable,
+        ),
+        (
+            "locked",
+            "echo \"error: unable to write file 'src/lib.rs': Read-only file system\" >&2; exit 1",
+            Code::SnapshotRefused,
+        ),
     ] {
         let git = posing(&repo, name, on_add);
         let source = Source::at(&repo, repo.root(), Some("HEAD"), git);

@@ -46,8 +46,8 @@ impl Drop for Disk {
     }
 }
 
-/// The main job with a bad disk at a folder: it fails with a code and a next command, promotes
-/// nothing, and passes once the disk is gone.
+/// The main job with a bad disk at a folder: it fails with a code and the next command that shows the disk,
+/// promotes nothing, and passes once the disk is gone.
 fn with_disk(folder: impl Fn(&Bench) -> PathBuf, options: &str, codes: &[i32]) {
     let bench = Bench::new()
         .reviewer("ann", &ScriptedAgent::passing())
@@ -66,6 +66,11 @@ fn with_disk(folder: impl Fn(&Bench) -> PathBuf, options: &str, codes: &[i32]) {
         ran.stderr
     );
     ran.with("RL0");
+    let shows = match options {
+        "ro" => "next: findmnt --target /",
+        _ => "next: df -h",
+    };
+    ran.with(shows);
     let manifests = bench
         .promoted()
         .into_iter()

@@ -9,7 +9,8 @@ use rustix::fs::OFlags;
 
 use crate::domain::code::Code;
 use crate::domain::failure::Failure;
-use crate::git::error::path_shown;
+use crate::git::error::{Error, path_shown};
+use crate::store::state_folder::shown_by;
 
 /// Makes a small file hold exactly `bytes`, or not exist; untouched when it is so already.
 pub(super) fn put(path: &Path, bytes: Option<&[u8]>) -> std::io::Result<()> {
@@ -119,9 +120,14 @@ pub(super) fn free_name(git_dir: &Path) -> std::io::Result<PathBuf> {
 }
 
 /// That something there cannot be used, and why.
-pub(super) fn unusable(path: &Path, error: impl std::fmt::Display) -> Failure {
+pub(super) fn unusable(path: &Path, error: impl Into<Error>) -> Failure {
+    let error = error.into();
     let message = format!("{} cannot be used: {error}", path_shown(path));
-    Failure::new(Code::StateUnwritable, message)
+    let failure = Failure::new(Code::StateUnwritable, message);
+    if let Error::Io(error) = &error {
+        return shown_by(failure, path.parent().unwrap_or(path), error);
+    }
+    error.helped(failure)
 }
 
 #[cfg(test)]
