@@ -11,6 +11,7 @@
 pub mod agents;
 pub mod bench;
 pub mod crash;
+pub mod folders;
 pub mod forge;
 pub mod preload;
 pub mod reading;

@@ -14,11 +14,9 @@ use crate::git::config::GitConfig;
 use crate::git::error::Error;
 use crate::git::filter::Forbidden;
 use crate::git::index::{
-    Checkout, Seed, TemporaryIndex, corrections, enter, list, remarkable, same_but_for_case,
-    settle, tree_of,
+    Checkout, Seed, TemporaryIndex, corrections, enter, remarkable, same_but_for_case,
 };
 use crate::git::object::read_oid;
-use crate::git::object_id::raw;
 use crate::git::program::{Git, finish};
 use crate::git::refuse::{Meaning, meaning, one_name_for_git, with_status};
 use crate::git::repository::Repository;
@@ -71,7 +69,7 @@ impl Source<'_> {
         let root = &self.repo.source_root;
         let temporary = self.store.temporary();
         let format = self.repo.object_format;
-        let (index, seed) = TemporaryIndex::copy(&self.repo.git_dir, &temporary, Some(format))
+        let (index, seed) = TemporaryIndex::copy(&self.repo.git_dir, &temporary, format)
             .map_err(|error| self.failed(&error.into()))?;
         let forbidden = Forbidden::of(self.config, self.allow_filters);
         let command = forbidden.bar(self.storing(index.command(self.git, root)));
@@ -84,13 +82,9 @@ impl Source<'_> {
         if seed == Seed::Nothing {
             run(&command.clone().args(["read-tree", "HEAD"]))?;
         }
-        let (known, is_read_here) = match seed {
-            Seed::Index(Some(listing)) => (remarkable(&listing).map(|it| (it, listing)), true),
-            Seed::Index(None) | Seed::Nothing => {
-                (settle(&command).and_then(|()| list(&command)), false)
-            }
-        };
-        let (entries, listing) = known.map_err(|error| self.failed(&error))?;
+        let listing = index.settle(seed, &command, format);
+        let listing = listing.map_err(|error| self.failed(&error))?;
+        let entries = remarkable(&listing).map_err(|error| self.failed(&error))?;
         let flag = |name| self.config.flag(name);
         if flag("core.ignorecase")?
             && let Some((one, other)) = same_but_for_case(&listing)
@@ -99,7 +93,7 @@ impl Source<'_> {
         }
         let inspection = Inspection {
             git: self.git,
-            format: Some(format),
+            format,
             temporary: &temporary,
             allow_filters: self.allow_filters,
         };
@@ -124,13 +118,6 @@ impl Source<'_> {
         run(&add)?;
         let tree = run(&command.clone().args(["write-tree"]))?;
         let tree = read_oid("git write-tree", &tree).map_err(|error| self.failed(&error))?;
-        // Git takes the ids of folders from an index that says them, whatever its entries are.
-        if !is_read_here {
-            let own = tree_of(&command, format).map_err(|error| self.failed(&error))?;
-            if own != Some(raw(&tree)) {
-                return Err(self.failed(&Error::FalseIndex { tree }));
-            }
-        }
         Ok(Capture {
             tree,
             index: Digest::of(&listing),

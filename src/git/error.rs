@@ -74,14 +74,9 @@ pub enum Error {
         /// What both have, too.
         later: Oid,
     },
-    /// An index makes a tree that is not of its entries.
-    #[error(
-        "the index makes the tree {tree}, which is not what its entries are: somebody wrote other folders into it"
-    )]
-    FalseIndex {
-        /// The tree.
-        tree: Oid,
-    },
+    /// Nobody knows what git makes of an index.
+    #[error("the index is no index that git writes: somebody wrote odd entries into it")]
+    OddIndex,
     /// A setting has a value that is neither on nor off.
     #[error("{name} is `{value}`, which git takes for neither on nor off")]
     NoSwitch {
@@ -161,7 +156,7 @@ impl Error {
             | Self::Failed { .. }
             | Self::Complained { .. }
             | Self::Answer { .. }
-            | Self::FalseIndex { .. }
+            | Self::OddIndex
             | Self::NotAFile { .. }
             | Self::Io(_) => failure,
         }
@@ -189,7 +184,7 @@ impl Error {
             | Self::NotGenuine { .. }
             | Self::NoWay { .. }
             | Self::NotBest { .. }
-            | Self::FalseIndex { .. }
+            | Self::OddIndex
             | Self::NoSwitch { .. }
             | Self::NotFetched { .. }
             | Self::NotAFile { .. }

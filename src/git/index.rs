@@ -25,10 +25,8 @@ use crate::domain::oid::Oid;
 use crate::git::error::{Error, path_of};
 use crate::git::index::file::IndexFile;
 use crate::git::index::recorded::Written;
-use crate::git::object_id::{RawId, raw};
 use crate::git::program::{Git, finish};
 use crate::git::repository::ObjectFormat;
-use crate::git::tree_id::TreeIds;
 use crate::process::command::Command;
 
 /// One index entry, as `ls-files -v -s -z` tells it.
@@ -110,17 +108,16 @@ pub(crate) struct TemporaryIndex {
 }
 
 impl TemporaryIndex {
-    /// Copies the index of `git_dir`; without one, there is none to copy. It is read here too where
-    /// the format of its ids is given.
+    /// Copies the index of `git_dir`; without one, there is none to copy.
     pub(crate) fn copy(
         git_dir: &Path,
         temporary: &Path,
-        format: Option<ObjectFormat>,
+        format: ObjectFormat,
     ) -> io::Result<(Self, Seed)> {
         let Some(index) = UserIndex::read(git_dir)? else {
             return Ok((Self::empty(temporary)?, Seed::Nothing));
         };
-        let file = format.and_then(|format| IndexFile::parse(&index.bytes, format));
+        let file = IndexFile::parse(&index.bytes, format);
         let plain = file.as_ref().map(IndexFile::plain);
         let copy = Self::of(plain.as_ref().unwrap_or(&index.bytes), &index, temporary)?;
         Ok((copy, Seed::Index(file.map(|file| file.listing()))))
@@ -129,11 +126,41 @@ impl TemporaryIndex {
     /// One of these bytes, which is as old as the user's.
     pub(crate) fn of(bytes: &[u8], index: &UserIndex, temporary: &Path) -> io::Result<Self> {
         let copy = Self::empty(temporary)?;
-        let mut target = fs_err::File::create_new(copy.path())?;
-        target.write_all(bytes)?;
-        let times = FileTimes::new().set_modified(index.modified);
-        target.file().set_times(times)?;
+        copy.write(bytes, index.modified)?;
         Ok(copy)
+    }
+
+    fn write(&self, bytes: &[u8], modified: SystemTime) -> io::Result<()> {
+        let mut target = fs_err::File::create(self.path())?;
+        target.write_all(bytes)?;
+        let times = FileTimes::new().set_modified(modified);
+        target.file().set_times(times)
+    }
+
+    /// What [`list`] says of it. From here on git believes nothing of it but its entries: where it was not
+    /// read here, git writes it first as git itself reads it. Else an entry whose flags say another length
+    /// of its name than it has is listed under the one and compared with the disk under the other. One in
+    /// two halves and a sparse one are made whole by that, but folders' ids that are not those of the
+    /// entries stay, and `git status` overlooks what differs below them.
+    pub(crate) fn settle(
+        &self,
+        seed: Seed,
+        command: &Command,
+        format: ObjectFormat,
+    ) -> Result<Vec<u8>, Error> {
+        if let Seed::Index(Some(listing)) = seed {
+            return Ok(listing);
+        }
+        let command = command
+            .clone()
+            .args(SHOWN_FLAGS)
+            .args(["-c", "index.sparse=false"])
+            .args(["update-index", "--force-write-index"]);
+        finish(&command)?;
+        let index = UserIndex::read(self.folder.path())?.ok_or(Error::OddIndex)?;
+        let file = IndexFile::parse(&index.bytes, format).ok_or(Error::OddIndex)?;
+        self.write(&file.plain(), index.modified)?;
+        Ok(file.listing())
     }
 
     /// One without an entry.
@@ -184,18 +211,6 @@ pub(crate) fn same_but_for_case(listing: &[u8]) -> Option<(&[u8], &[u8])> {
     })
 }
 
-/// Has git write the temporary index as git itself read it. Else an entry whose flags say another
-/// length of its name than it has is listed under the one and compared with the disk under the other.
-/// A sparse one is made whole, and only then are its folders' ids computed from its entries.
-pub(crate) fn settle(command: &Command) -> Result<(), Error> {
-    let command = command
-        .clone()
-        .args(SHOWN_FLAGS)
-        .args(["-c", "index.sparse=false"])
-        .args(["update-index", "--force-write-index"]);
-    finish(&command).map(drop)
-}
-
 /// Otherwise git hides the flag of a file that is present outside a sparse checkout's patterns, and
 /// with it that its stat data cannot be trusted.
 const SHOWN_FLAGS: [&str; 2] = ["-c", "sparse.expectFilesOutsideOfPatterns=true"];
@@ -224,20 +239,6 @@ pub(crate) fn remarkable(listing: &[u8]) -> Result<Vec<Entry>, Error> {
         }
     }
     Ok(entries)
-}
-
-/// The tree of all entries that an index has, computed from them; `None` where no tree can be made.
-pub(crate) fn tree_of(command: &Command, format: ObjectFormat) -> Result<Option<RawId>, Error> {
-    let listing = listing(command)?;
-    let mut ids = TreeIds::new(format, |_| {});
-    for line in listing.split(|byte| *byte == 0).filter(|l| !l.is_empty()) {
-        let entry = parse(line).ok_or_else(|| Error::answer("git ls-files", line))?;
-        if entry.stage != 0 {
-            return Ok(None);
-        }
-        ids.add(entry.mode.as_bytes(), &entry.path, &raw(&entry.oid));
-    }
-    Ok(Some(ids.finish()))
 }
 
 /// Whether a line is of a file or a link that git looks at: nothing that anybody asks about. An

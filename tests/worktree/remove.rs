@@ -5,6 +5,7 @@ use run_loop::git::worktree::remove::{Request, carry_out, look};
 use run_loop::git::{Git, Repository};
 
 use crate::fixture::{User, commit, same};
+use crate::support::folders::hide;
 use crate::support::repo::git;
 
 /// A clean working tree goes, from within too (W23); branch (W20), stash, configuration and the user's
@@ -48,6 +49,18 @@ fn a_detached_head_that_a_tag_holds_is_removed() {
     let lost = commit(&tree, "work.txt");
     user.git(&["tag", "keep", &lost]);
     user.run(&["worktree", "remove", "../repo-topic"]).ends(0);
+}
+
+/// What the index says of its folders decides nothing: git's own status believes it.
+#[test]
+fn what_is_staged_behind_the_folders_of_head_is_kept() {
+    for options in [&[][..], &["--split-index"]] {
+        let user = User::new();
+        let tree = user.prepare(&["topic", "--base", "main"]);
+        hide(&tree, "src", "lib.rs", "// hidden\n", options);
+        let args = ["worktree", "remove", "../repo-topic"];
+        user.refuses(&args, 3, "RL0129", "uncommitted changes: src/lib.rs");
+    }
 }
 
 /// M-226 and T-154: what comes up after the first look is found by the second.

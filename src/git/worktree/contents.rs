@@ -7,9 +7,10 @@ use crate::domain::failure::Failure;
 use crate::git::config::GitConfig;
 use crate::git::error::{Error, path_of, path_shown};
 use crate::git::filter::Forbidden;
-use crate::git::index::{Checkout, Seed, TemporaryIndex, corrections, enter, list, settle};
+use crate::git::index::{Checkout, TemporaryIndex, corrections, enter, list, remarkable};
 use crate::git::program::{Git, finish};
 use crate::git::refuse::is_absent;
+use crate::git::repository::Repository;
 use crate::git::submodule::{Inspection, changed_path};
 use crate::git::worktree::Risk;
 
@@ -42,20 +43,18 @@ pub(crate) struct Look<'a> {
 
 impl Look<'_> {
     /// Looks at everything, whatever the user's settings hide (T-157: `status.showUntrackedFiles`).
-    pub(crate) fn at(&self, root: &Path, git_dir: &Path) -> Result<Contents, Failure> {
+    pub(crate) fn at(&self, found: &Repository) -> Result<Contents, Failure> {
+        let (root, format) = (found.source_root.as_path(), found.object_format);
         let mut contents = Contents::default();
         let (index, seed) =
-            TemporaryIndex::copy(git_dir, self.temporary, None).map_err(Error::Io)?;
+            TemporaryIndex::copy(&found.git_dir, self.temporary, format).map_err(Error::Io)?;
         let config = GitConfig::read(&self.git.command(root))?;
         let forbidden = Forbidden::of(&config, self.allow_filters);
         let command = forbidden.bar(index.command(self.git, root));
-        if seed != Seed::Nothing {
-            settle(&command)?;
-        }
-        let (entries, _) = list(&command)?;
+        let entries = remarkable(&index.settle(seed, &command, format)?)?;
         contents.has_gitlinks = entries.iter().any(crate::git::index::Entry::is_gitlink);
         let inspection = Inspection {
-            format: None,
+            format,
             git: self.git,
             temporary: self.temporary,
             allow_filters: self.allow_filters,

@@ -89,7 +89,7 @@ pub fn look(request: &Request<'_>) -> Result<Removable, Failure> {
     };
     risks.extend(in_progress(request.git, &found)?);
     risks.extend(nested(request.repository, &found)?);
-    let contents = look.at(&found.source_root, &found.git_dir)?;
+    let contents = look.at(&found)?;
     let ignored = contents.ignored_at_risk(&found.source_root, request.delete_ignored);
     risks.extend(contents.risks);
     let mut modules = Modules::of(&found.git_dir).map_err(Error::Io)?;
