@@ -246,7 +246,7 @@ impl State {
     }
     /// Whether a delegated job is waited for: in a tree of the loop's own always, in one of nobody's
     /// where the run was told so (T-117).
-    pub(super) fn is_waited_for(&self, job: JobId) -> bool {
+    pub(crate) fn is_waited_for(&self, job: JobId) -> bool {
         match self.root_of(job) {
             Some(Root::OfLoop(..)) => true,
             Some(Root::Delegated(_)) => self.run.as_ref().is_some_and(|run| run.wait_open_jobs),

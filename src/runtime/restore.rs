@@ -134,6 +134,7 @@ pub(super) fn told_beside(
     moved_aside(before, events, observer);
     left_by_work(before, events, observer);
     lost_by_job(after, events, observer);
+    waits_at_the_end(after, events, observer);
     written_plan(rim, after, events, observer);
 }
 
@@ -184,6 +185,22 @@ fn lost_by_job(state: &State, events: &[Event], observer: &mut dyn Observer) {
             for Restoring { said, command, .. } in lost.flat_map(Restoring::all_of).chain(unknown) {
                 observer.note(&format!("the job {said}: {command}"));
             }
+        }
+    }
+}
+
+/// Tells what a run that is decided waits for before it ends.
+fn waits_at_the_end(state: &State, events: &[Event], observer: &mut dyn Observer) {
+    for event in events {
+        if let Event::EffectRequested { effect, .. } = event
+            && let Effect::AwaitJobs { jobs, until } = &**effect
+            && jobs.iter().any(|job| !state.is_waited_for(*job))
+        {
+            let jobs: Vec<String> = jobs.iter().map(ToString::to_string).collect();
+            observer.note(&format!(
+                "how the run ends is decided; before that it waits, until {until}, for what was submitted beside it: {}",
+                jobs.join(", ")
+            ));
         }
     }
 }

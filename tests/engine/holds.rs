@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use run_loop::domain::delegation::{Closed, JobRequest};
 use run_loop::domain::effect::{Effect, Outcome};
-use run_loop::domain::event::Event;
+use run_loop::domain::event::{Event, StopCause};
 use run_loop::domain::id::{EffectId, JobId, MessageId};
 use run_loop::domain::isolation::EvidenceKind;
 use run_loop::domain::job::{Ended, Job, JobOutcome, Reading, Role};
@@ -15,6 +15,7 @@ use run_loop::domain::time::Timestamp;
 use run_loop::engine::{InputKind, State, advance, fold};
 
 use crate::delegations::{Run, limited_dispatch, submission, world};
+use crate::orders::stop;
 use crate::world::{Motion, delegated, stamp};
 
 /// A run whose first round is void, with an open job that nobody is the parent of.
@@ -54,6 +55,47 @@ fn a_round_waits_for_open_jobs_where_it_is_told_to() {
     assert!(wait(&run).is_some());
     run.ends(job, delegated(Ended::Exited { code: 0 }, true));
     assert_eq!((rounds(&run), wait(&run)), (2, None));
+}
+
+/// A run whose one round passed, with an open job that a person asked for.
+fn passed() -> (Run, JobId) {
+    let (mut run, _) = Run::start(|_| ()).until_asked();
+    let job = run.submit(None, None).unwrap();
+    let others =
+        |effect: &Effect| !matches!(effect, Effect::Delegate { .. } | Effect::AwaitJobs { .. });
+    while run.perform(others) {}
+    (run, job)
+}
+
+/// 4-37: what a person asked for is not lost with the loop that it runs beside: the end waits for it, within the
+/// bound, and not where somebody stops the run.
+#[test]
+fn a_run_waits_for_a_persons_job_before_it_ends() {
+    let over = |run: &mut Run| {
+        while run.perform(|effect| matches!(effect, Effect::Release)) {}
+        assert_eq!(run.state.end().unwrap().exit().code(), 0);
+    };
+    let (mut run, job) = passed();
+    assert!(run.state.promotion.is_some() && wait(&run).is_some());
+    run.ends(job, delegated(Ended::Exited { code: 0 }, true));
+    over(&mut run);
+    assert!(matches!(run.closed(job), Some(Closed::Completed { .. })));
+
+    let (mut run, job) = passed();
+    let (id, effect) = wait(&run).unwrap();
+    let at = run.state.stamp.unwrap().at;
+    assert!(matches!(effect, Effect::AwaitJobs { until, .. } if until <= at.plus_seconds(360)));
+    run.done(id, Outcome::JobsAwaited);
+    run.ends(job, delegated(Ended::Interrupted, false));
+    over(&mut run);
+    assert_eq!(run.closed(job), Some(&Closed::with_its_run()));
+
+    let (mut run, job) = passed();
+    run.input(stop(StopCause::Interrupt));
+    assert!(wait(&run).is_none());
+    run.ends(job, delegated(Ended::Interrupted, false));
+    over(&mut run);
+    assert_eq!(run.closed(job), Some(&Closed::with_its_run()));
 }
 
 /// T-101, T-110, T-118: the bound is the budget and 300 s more; what is open then is told, and is

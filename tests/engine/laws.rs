@@ -46,6 +46,10 @@ struct Own {
 }
 
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of the run, of its own"
+)]
 struct Laws {
     wait_open_jobs: bool,
     wait: u64,
@@ -60,8 +64,12 @@ struct Laws {
     taken: BTreeSet<MessageId>,
     /// What dispatches came to, by their folder.
     came_back: BTreeMap<JobId, DispatchOutcome>,
+    /// Jobs that were open when a wait came to its bound, whomever that was for.
+    outlasted: BTreeSet<JobId>,
     /// The run is being put aside or cancelled, or its end is decided.
     winds_up: bool,
+    /// Somebody asked the run to stop.
+    stopped: bool,
     ended: bool,
 }
 
@@ -115,7 +123,8 @@ impl Laws {
             }
             Event::RunResumed { stamp, .. } => {
                 self.now = Some(stamp.at);
-                self.winds_up = false;
+                (self.winds_up, self.stopped) = (false, false);
+                self.outlasted.clear();
                 for node in self.nodes.values_mut() {
                     node.given_up = false;
                     // Whether a limit still holds is found out by asking.
@@ -124,9 +133,13 @@ impl Laws {
             }
             Event::StopRequested { stamp, .. } => {
                 self.now = Some(stamp.at);
-                self.winds_up = true;
+                (self.winds_up, self.stopped) = (true, true);
             }
-            Event::RunParking { .. } | Event::RunClosing { .. } => self.winds_up = true,
+            Event::RunClosing { .. } => {
+                self.winds_up = true;
+                return self.may_end();
+            }
+            Event::RunParking { .. } => self.winds_up = true,
             Event::RunSuspended { .. } => return self.nothing_runs(),
             Event::RunEnded { .. } => {
                 self.ended = true;
@@ -357,6 +370,8 @@ impl Laws {
                 node.due = nobodys;
             }
             (Effect::AwaitJobs { .. }, Outcome::JobsAwaited) if !self.winds_up => {
+                let open = self.nodes.iter().filter(|(_, node)| node.is_open());
+                self.outlasted.extend(open.map(|(job, _)| *job));
                 let now = self.now;
                 let waited: Vec<JobId> = self
                     .nodes
@@ -413,6 +428,18 @@ impl Laws {
             let waited = self.is_of_a_writer(*job) || self.is_unattributed(*job);
             if waited && node.is_open() && !node.given_up {
                 return Err(format!("a round begins while {job} may write"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a person asked for is ended with a loop when it was waited for, or when somebody stops that.
+    fn may_end(&self) -> Result<(), String> {
+        for (job, node) in &self.nodes {
+            let works = node.running && node.closed.is_none();
+            let waited_for = self.stopped || self.outlasted.contains(job);
+            if works && self.root(*job).is_none() && !waited_for {
+                return Err(format!("the run ends while a person's job {job} works"));
             }
         }
         Ok(())

@@ -3,9 +3,47 @@
 use crate::single::row;
 use crate::support::agents::{Point, ScriptedAgent};
 use crate::support::bench::{Bench, Ran};
+use crate::support::crash::Engine;
 
-/// A loop that passes does not wait for a person's job: that ends with it and is told as over, whoever looks
-/// later, and the command that is told delegates the same anew.
+/// 4-37: what a person asks for beside a loop is not lost with that, but waited for, and whoever asks is told.
+#[test]
+fn a_loop_waits_for_a_persons_job_before_it_ends() {
+    let bench = Bench::new();
+    let point = |name| Point::new(&bench.repo.beside("tmp"), name);
+    let (held, sub, go) = (point("held"), point("sub"), point("go"));
+    let agent =
+        ScriptedAgent::passing().after(&format!("read -r go < '{}'", held.path().display()));
+    let helper = ScriptedAgent::with_script(format!(
+        "cat; echo $$ > '{}'; read -r go < '{}'",
+        sub.path().display(),
+        go.path().display()
+    ));
+    let bench = bench
+        .reviewer("reader", &agent)
+        .spare("helper", &helper, "")
+        .ready();
+    let mut engine = Engine::start(&bench);
+    engine.line_with(&["\"job_started\""]);
+    let file = bench.repo.beside("prompt.md");
+    std::fs::write(&file, "Do it.\n").unwrap();
+    let file = file.to_str().unwrap();
+    let ran = bench.run(&["job", "submit", "--agent", "helper", "--prompt-file", file]);
+    let job = ran.ends(0).stdout.trim().to_owned();
+    ran.says("which waits for it before it ends");
+    sub.reached();
+    held.release();
+    engine.line_with(&["step_started", "\"wait\""]);
+    go.release();
+    let ended = engine.ended();
+    ended.ends(0).says("waits, until").says(&job);
+    bench.gate().ends(0);
+    bench.run(&["job", "wait", &job]).ends(0);
+    let report = bench.run(&["job", "show", &job, "--report"]);
+    report.ends(0).says("Do it.");
+}
+
+/// At the bound of the wait it ends with the loop and is told as over, whoever looks later, and the command
+/// that is told delegates the same anew.
 #[test]
 fn a_job_that_is_open_when_its_run_ends_is_over() {
     let bench = Bench::new();
@@ -23,7 +61,7 @@ fn a_job_that_is_open_when_its_run_ends_is_over() {
         .reviewer("reader", &agent)
         .spare("helper", &helper, "")
         .ready();
-    let child = bench.spawn(&["--base", "main", "--review-only"]);
+    let child = bench.spawn(&["--base", "main", "--review-only", "--job-wait", "1"]);
     let file = bench.repo.beside("prompt.md");
     std::fs::write(&file, "Do it.\n").unwrap();
     while !bench.run(&["list"]).stdout.contains("running") {

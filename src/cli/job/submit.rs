@@ -70,6 +70,12 @@ pub(super) fn run(
         (Code::RunIsOver, None) => failure.next(options::line(argv)),
         _ => failure,
     })?;
+    if let (Desk::Outside { .. }, None) = (&*desk, parent) {
+        let run = desk.registry_now(environment)?.run_of(job)?;
+        output::note(&format!(
+            "the job is one of run {run}, which waits for it before it ends, up to its --job-wait; to wait for the job alone: run-loop job wait {job}"
+        ));
+    }
     match format {
         Format::Human => output::data(&format!("{job}\n")),
         Format::Json | Format::Ndjson => {

@@ -27,6 +27,9 @@ pub(super) enum Hold {
 /// work alone: while nobody works since all are at a limit no wait is under way, and an engine that
 /// takes the run up begins a new one, as the jobs begin anew.
 pub(super) fn hold(state: &State, due: &Event) -> Hold {
+    if matches!(due, Event::RunClosing { .. }) {
+        return at_the_end(state);
+    }
     if !rests_on_the_source(state, due) {
         return Hold::Free;
     }
@@ -48,6 +51,24 @@ pub(super) fn hold(state: &State, due: &Event) -> Hold {
         },
         None => bound(state).map_or(Hold::Free, |until| {
             let jobs = working;
+            Hold::First(request(state, Effect::AwaitJobs { jobs, until }))
+        }),
+    }
+}
+
+/// Whether the end of the run, as it is decided, has to wait for jobs that people asked for beside it: they are
+/// ended with it at the bound alone, or when somebody stops it.
+fn at_the_end(state: &State) -> Hold {
+    let jobs: Vec<JobId> = state.lingering().map(|record| record.id).collect();
+    let is_over = jobs.is_empty() || state.stop.is_some();
+    match wait(state) {
+        Some(effect) if is_over => Hold::First(Event::WaitEnded {
+            effect,
+            again: false,
+        }),
+        Some(_) => Hold::Waiting,
+        None if is_over => Hold::Free,
+        None => bound(state).map_or(Hold::Free, |until| {
             Hold::First(request(state, Effect::AwaitJobs { jobs, until }))
         }),
     }

@@ -99,7 +99,7 @@ pub(super) fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
             let result = result.clone();
             with_review(state, |review| Stage::Promoted { review, result });
         }
-        (Effect::AwaitJobs { .. }, Outcome::JobsAwaited) => waited(state),
+        (Effect::AwaitJobs { jobs, .. }, Outcome::JobsAwaited) => waited(state, jobs),
         (Effect::Timer { of, .. }, Outcome::TimerEnded { elapsed }) => match of {
             Timer::MaxWall => state.budget.time_is_spent |= *elapsed,
             // Whether the limit still holds is asked of the moment itself.
@@ -136,12 +136,16 @@ pub(super) fn effect_done(state: &mut State, id: EffectId, outcome: &Outcome) {
 
 /// A wait came to its bound: whoever is open now was waited for, also who was delegated meanwhile.
 /// One that was cut short has not been paid, and neither has one for a job that did not work.
-fn waited(state: &mut State) {
+fn waited(state: &mut State, jobs: &[JobId]) {
     if state.is_being_put_aside() {
         return;
     }
     let paid = state.writers().filter(|record| !state.is_kept(record));
-    let paid: Vec<JobId> = paid.map(|record| record.id).collect();
+    let mut paid: Vec<JobId> = paid.map(|record| record.id).collect();
+    // Such a wait is for the end of the run.
+    if jobs.iter().any(|job| !state.is_waited_for(*job)) {
+        paid.extend(state.lingering().map(|record| record.id));
+    }
     state.awaited.extend(paid);
 }
 

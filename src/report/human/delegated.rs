@@ -132,6 +132,6 @@ fn waited(in_time: bool, again: bool, stopped: bool) -> &'static str {
         _ if stopped => "the wait for delegated jobs is broken off: the run stops",
         (true, _) => "the jobs that were waited for are over",
         (false, true) => "the wait for delegated jobs is broken off, and begins anew",
-        (false, false) => "jobs are still open after the wait: reviewers are told",
+        (false, false) => "jobs are still open after the wait, which is as long as it may be",
     }
 }
