@@ -18,6 +18,8 @@ mod clock;
 mod collected;
 #[path = "hazards/conversions.rs"]
 mod conversions;
+#[path = "hazards/dice.rs"]
+mod dice;
 #[path = "hazards/excludes.rs"]
 mod excludes;
 #[path = "hazards/files.rs"]
@@ -40,6 +42,8 @@ mod names;
 mod nested;
 #[path = "hazards/places.rs"]
 mod places;
+#[path = "hazards/plain_rounds.rs"]
+mod plain_rounds;
 #[path = "hazards/refuse.rs"]
 mod refuse;
 #[path = "hazards/rounds.rs"]

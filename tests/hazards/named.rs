@@ -8,7 +8,7 @@ const KINDS: &str = include_str!("kinds.txt");
 
 /// What may never be missing: the kinds of the issue and those that its brief argues for, each with a test
 /// that shows it.
-const ALWAYS: [(&str, &str); 97] = [
+const ALWAYS: [(&str, &str); 98] = [
     ("racily clean edits", "clock::racily_clean_edit"),
     (
         "racily clean, marked",
@@ -171,6 +171,10 @@ const ALWAYS: [(&str, &str); 97] = [
     (
         "random rounds, free clock",
         "rounds::third_quarter_on_the_free_clock",
+    ),
+    (
+        "random rounds that are captured quickly",
+        "plain_rounds::first_half_of_the_plain_rounds",
     ),
     (
         "random sparse rounds",

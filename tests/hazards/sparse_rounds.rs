@@ -2,10 +2,9 @@
 //! edits were made. `RUN_LOOP_TEST_ROUNDS` and `RUN_LOOP_TEST_SEED` as in `rounds`.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::rounds::{Dice, number};
+use crate::dice::{Dice, game};
 use crate::support::reference::reference;
 use crate::support::repo::{self, Repo, git_command};
 use crate::support::source::Source;
@@ -145,10 +144,6 @@ fn tree(root: &Path) -> String {
 
 #[test]
 fn sparse_checkouts_have_what_full_ones_have() {
-    let seed = number("RUN_LOOP_TEST_SEED").unwrap_or(0);
-    let rounds = number("RUN_LOOP_TEST_ROUNDS").map_or(60, |all| all.div_ceil(4));
-    std::io::stderr()
-        .write_all(format!("seed {seed}, {rounds} rounds\n").as_bytes())
-        .unwrap();
-    Game::new(seed).play(usize::try_from(rounds).unwrap());
+    let (seed, rounds) = game(0, 4, 60);
+    Game::new(seed).play(rounds);
 }

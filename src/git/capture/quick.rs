@@ -14,7 +14,8 @@
 //! - A folder's tree is taken to be there only where the user's index vouches for it, as git takes it;
 //!   any other is made by git, which then asks for each object in it.
 //!
-//! Tests: every hazard and every random round of `tests/hazards` is captured both ways.
+//! Tests: every hazard of `tests/hazards` is captured both ways, and so is every random round of plain
+//! repositories there (`plain_rounds`); the other random rounds have what is left to git.
 
 use std::collections::BTreeSet;
 use std::path::Path;
