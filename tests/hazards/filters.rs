@@ -1,9 +1,12 @@
 //! Content filters: a selected one runs as in plain git, or is refused; it is never left out.
 
 use run_loop::domain::code::Code;
+use run_loop::domain::digest::Digest;
 
 use crate::support::repo::Repo;
-use crate::trial::{Trial, script};
+use crate::support::skipped;
+use crate::support::source::Source;
+use crate::trial::{Trial, moment, same, script, set_mtime};
 
 const PROCESS: &str = include_str!("filter_process.sh");
 
@@ -153,6 +156,52 @@ fn lfs_process() {
         .programs(&programs)
         .same()
         .shows("large.bin", "LARGE\n");
+}
+
+/// No script in its place: what it makes for a capture, the user's repository does not get, nor the hooks that
+/// it writes wherever it finds none.
+#[test]
+fn lfs_itself() {
+    let there = std::process::Command::new("git-lfs")
+        .arg("version")
+        .output();
+    if !there.is_ok_and(|output| output.status.success()) {
+        return skipped("git-lfs is not installed");
+    }
+    let pointer = |content: &str| {
+        let (id, size) = (Digest::of(content.as_bytes()), content.len());
+        format!("version https://git-lfs.github.com/spec/v1\noid sha256:{id}\nsize {size}\n")
+    };
+    for process in [true, false] {
+        let repo = Repo::new();
+        let set = |key: &str, value: &str| {
+            repo.git(&["config", &format!("filter.lfs.{key}"), value]);
+        };
+        set("clean", "git-lfs clean -- %f");
+        set("smudge", "git-lfs smudge -- %f");
+        set("required", "true");
+        if process {
+            set("process", "git-lfs filter-process");
+        }
+        repo.write(".gitattributes", "*.bin filter=lfs diff=lfs -text\n");
+        repo.write("new.bin", "new\n");
+        Source::of(&repo, "HEAD").pin();
+        assert!(!repo.root().join(".git/lfs").exists());
+        assert!(!repo.root().join(".git/hooks/pre-push").exists());
+        same(&repo).shows("new.bin", pointer("new\n"));
+        repo.write("large.bin", "large\n");
+        repo.commit("stored by it");
+        // Else plain git asks the filter when it is asked what changed, and that leaves a trace.
+        for file in ["large.bin", "new.bin"] {
+            set_mtime(&repo.root().join(file), moment());
+        }
+        repo.git(&["update-index", "--refresh"]);
+        same(&repo)
+            .shows("large.bin", pointer("large\n"))
+            .is_clean();
+        repo.write("large.bin", "edited\n");
+        same(&repo).shows("large.bin", pointer("edited\n"));
+    }
 }
 
 #[test]

@@ -20,6 +20,7 @@ const ALWAYS: [(&str, &str); 98] = [
     ("filters that run on", "filters::process_filter"),
     ("LFS", "filters::lfs_clean"),
     ("LFS that runs on", "filters::lfs_process"),
+    ("LFS itself", "filters::lfs_itself"),
     (
         "required filters",
         "filters::required_filter_that_fails_is_refused",
