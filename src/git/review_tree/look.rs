@@ -88,7 +88,7 @@ impl ReviewTrees {
         let folders = root.open_slot(slot, &record.places)?;
         let path = root.path().join(slot.as_str());
         // Nothing is read of it, but whoever reached for it could have reached for more.
-        if OwnGit::new(&self.git, &path).seal()? != record.seal {
+        if OwnGit::new(&self.git, &path).seal(record.key)? != record.seal {
             return Err(Error::Doubt("our index was written to".to_owned()));
         }
         // The agent's, of which nothing is kept.

@@ -1,11 +1,11 @@
 //! Our git directory of a slot: outside the tree, with our own index, never the agent's.
 
-use std::io;
+use std::io::{self, BufReader};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use super::Error;
-use crate::domain::digest::Digest;
+use super::sum::{Sum, SumKey};
 use crate::domain::oid::Oid;
 use crate::domain::path::RepoPath;
 use crate::git::Git;
@@ -16,6 +16,9 @@ use crate::process::command::Command;
 /// Attributes that win over every other: the files are the tree's blobs, byte by byte. So no
 /// filter runs, ends of lines and encodings stay, and pointers of git-lfs stay pointers.
 pub(super) const ATTRIBUTES: &str = "* -text !eol -ident !filter !working-tree-encoding\n";
+
+/// Bytes of an index that are read at once.
+const PIECE: usize = 1 << 16;
 
 /// What the git directories of a slot have in common.
 #[derive(Debug)]
@@ -65,7 +68,7 @@ impl Borrowed {
 /// An index as we left it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seal {
-    digest: Digest,
+    sum: Sum,
     stat: [i64; 6],
 }
 
@@ -157,8 +160,9 @@ impl<'a> OwnGit<'a> {
             ))),
         }
     }
-    /// What the index is now, to be compared before it is believed again.
-    pub(super) fn seal(&self) -> io::Result<Seal> {
+    /// What the index is now, to be compared before it is believed again. Its bytes are known by the sum
+    /// that those of the slot's files are known by.
+    pub(super) fn seal(&self, key: SumKey) -> io::Result<Seal> {
         let path = self.index();
         let meta = fs_err::symlink_metadata(&path)?;
         if !meta.is_file() {
@@ -166,8 +170,11 @@ impl<'a> OwnGit<'a> {
         }
         let size = i64::try_from(meta.size()).unwrap_or(i64::MAX);
         let inode = i64::from_ne_bytes(meta.ino().to_ne_bytes());
+        let mut summing = key.begin();
+        let file = fs_err::File::open(&path)?;
+        io::copy(&mut BufReader::with_capacity(PIECE, file), &mut summing)?;
         Ok(Seal {
-            digest: Digest::of(&fs_err::read(&path)?),
+            sum: summing.finish(),
             stat: [
                 size,
                 inode,

@@ -12,7 +12,7 @@ use std::io;
 
 use highway::{HighwayHash as _, HighwayHasher};
 
-/// The sum of a file's bytes, or of where a link leads.
+/// The sum of the bytes of a file, or of where a link leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sum([u64; 4]);
 
@@ -54,5 +54,15 @@ impl Summing {
     /// The sum of all of them.
     pub(super) fn finish(self) -> Sum {
         Sum(self.0.finalize256())
+    }
+}
+
+impl io::Write for Summing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.update(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

@@ -149,7 +149,7 @@ impl ReviewTrees {
         own.scan(tree)?;
         Ok(Record {
             places: *places,
-            seal: own.seal()?,
+            seal: own.seal(key)?,
             content,
             key,
             known,
