@@ -158,33 +158,44 @@ impl Content {
         }
         into.insert(number);
     }
+    /// The path of a folder, for messages.
+    pub(super) fn folder(&self, folder: usize) -> RepoPath {
+        RepoPath::new(&self.paths[self.folders[folder].path.clone()])
+    }
     /// The path of a name in a folder, for messages.
     pub(super) fn shown(&self, folder: usize, name: &[u8]) -> RepoPath {
         let folder = &self.paths[self.folders[folder].path.clone()];
         let separator: &[u8] = if folder.is_empty() { b"" } else { b"/" };
         RepoPath::new([folder, separator, name].concat())
     }
-    /// Takes over what is known of the entries that another tree has just so (the rest is `None`),
-    /// and says which entries of the other are not taken over.
-    pub(super) fn carried<T>(&self, other: &Self, known: Vec<T>) -> (Vec<Option<T>>, Vec<usize>) {
-        let mut carried: Vec<Option<T>> = Vec::new();
-        carried.resize_with(self.entries.len(), || None);
+    /// Takes over what is known of the entries that another tree has just so (of the rest it is `None`), and
+    /// says which entries of the other are not there so.
+    pub(super) fn carried<T>(
+        &self,
+        other: &Self,
+        known: impl Iterator<Item = Option<T>>,
+    ) -> (Vec<Option<T>>, Vec<usize>) {
+        let mut carried: Vec<Option<T>> = Vec::with_capacity(self.entries.len());
         let mut gone = Vec::new();
-        let mut at = 0;
         for (number, (their, known)) in other.entries.iter().zip(known).enumerate() {
             let path = other.path(their);
-            while self.entries.get(at).is_some_and(|e| self.path(e) < path) {
-                at += 1;
+            let mut here = self.entries.get(carried.len());
+            while let Some(entry) = here
+                && self.path(entry) < path
+            {
+                carried.push(None);
+                here = self.entries.get(carried.len());
             }
-            let is_same = self.entries.get(at).is_some_and(|entry| {
+            let is_same = here.is_some_and(|entry| {
                 self.path(entry) == path && their.kind == entry.kind && their.id == entry.id
             });
             if is_same {
-                carried[at] = Some(known);
+                carried.push(known);
             } else {
                 gone.push(number);
             }
         }
+        carried.resize_with(self.entries.len(), || None);
         (carried, gone)
     }
 }

@@ -98,11 +98,30 @@ impl Folder {
             Err(error) => return Err(error.into()),
         };
         let stat = rustix::fs::fstat(&fd)?;
+        Self::usable(fd, &stat)
+    }
+    /// As [`Self::open_in`], but nothing is done to a folder on another file system: `None`.
+    pub(crate) fn open_near(&self, name: &CStr) -> io::Result<Option<Self>> {
+        match rustix::fs::openat(&self.fd, name, OPEN, Mode::empty()) {
+            Ok(fd) => {
+                let stat = rustix::fs::fstat(&fd)?;
+                let is_near = self.shares_device(&stat);
+                is_near.then(|| Self::usable(fd, &stat)).transpose()
+            }
+            Err(Errno::ACCESS) => match self.stat(name)? {
+                Some(stat) if !self.shares_device(&stat) => Ok(None),
+                Some(_) | None => self.open_in(name).map(Some),
+            },
+            Err(error) => Err(error.into()),
+        }
+    }
+    /// A folder whose owner has the rights to work in it.
+    fn usable(fd: OwnedFd, stat: &Stat) -> io::Result<Self> {
         let mode = Mode::from_raw_mode(stat.st_mode);
         if !mode.contains(Mode::RWXU) {
             rustix::fs::fchmod(&fd, mode | Mode::RWXU)?;
         }
-        Ok(Self::of(fd, &stat))
+        Ok(Self::of(fd, stat))
     }
     /// Gives the owner rights to a folder that cannot even be opened; by its descriptor, since a
     /// change by name would follow a link.

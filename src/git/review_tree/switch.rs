@@ -49,9 +49,8 @@ impl ReviewTrees {
             begun: _,
         } = looked;
         let known = record.known.into_iter().zip(kept);
-        let known = known.map(|(known, kept)| kept.then_some(known)).collect();
-        let (known, gone) = content.carried(&record.content, known);
-        let mut known: Vec<Option<Known>> = known.into_iter().map(Option::flatten).collect();
+        let known = known.map(|(known, kept)| kept.then_some(known));
+        let (mut known, gone) = content.carried(&record.content, known);
         // Where nothing was odd, what is written and taken away now is all that can be.
         let mut only = is_whole.then(|| touched(&content, &known, &record.content, &gone));
         let mut folders = root.open_slot(slot, &record.places)?;
@@ -178,8 +177,9 @@ fn touched(
 
 /// What was said of each entry; one that is missing is a doubt.
 fn all<T>(content: &Content, said: Vec<Option<T>>) -> Result<Vec<T>, Error> {
-    let entries = content.entries().iter().zip(said);
-    let each = entries.map(|(entry, said)| {
+    // In this order the memory of the one is the other's.
+    let each = said.into_iter().zip(content.entries());
+    let each = each.map(|(said, entry)| {
         said.ok_or_else(|| Error::doubt(&RepoPath::new(content.path(entry)), "is missing"))
     });
     each.collect()

@@ -117,6 +117,9 @@ impl Found<'_> {
     }
 }
 
+/// What is said of a folder in which another file system begins.
+const ELSEWHERE: &str = "lies on another file system";
+
 /// Should it be a pipe by now, opening it must not wait.
 const TO_READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
 
@@ -191,6 +194,16 @@ enum Task {
     },
 }
 
+impl Task {
+    fn below(parent: &Arc<Folder>, name: &CStr, number: usize) -> Self {
+        Self::Below {
+            parent: Arc::clone(parent),
+            name: name.to_owned(),
+            number,
+        }
+    }
+}
+
 /// What one thread found, and what it uses again for each folder.
 struct Work<T> {
     found: Vec<(usize, T)>,
@@ -218,18 +231,32 @@ struct Walk<'a, F> {
 }
 
 impl<F> Walk<'_, F> {
-    fn folder<T>(&self, task: Task, work: &mut Work<T>, more: &mut Vec<Task>) -> Result<(), Error>
-    where
-        F: Fn(&mut Found<'_>) -> Result<Option<T>, Error>,
-    {
+    fn enter(&self, task: Task) -> Result<(Arc<Folder>, usize), Error> {
         let (folder, number) = match task {
-            Task::Root(folder) => (Arc::new(folder), ROOT),
+            Task::Root(folder) => (folder, ROOT),
             Task::Below {
                 parent,
                 name,
                 number,
-            } => (Arc::new(parent.open_in(&name)?), number),
+            } => {
+                let folder = parent.open_near(&name)?;
+                let elsewhere = || Error::doubt(&self.content.folder(number), ELSEWHERE);
+                (folder.ok_or_else(elsewhere)?, number)
+            }
         };
+        Ok((Arc::new(folder), number))
+    }
+
+    /// Whether a folder is looked into.
+    fn is_wanted(&self, folder: usize) -> bool {
+        self.only.is_none_or(|only| only.contains(&folder))
+    }
+
+    fn folder<T>(&self, task: Task, work: &mut Work<T>, more: &mut Vec<Task>) -> Result<(), Error>
+    where
+        F: Fn(&mut Found<'_>) -> Result<Option<T>, Error>,
+    {
+        let (folder, number) = self.enter(task)?;
         // The names are read before anything is taken away.
         let mut listing = std::mem::take(&mut work.listing);
         folder.list(&mut listing)?;
@@ -237,6 +264,15 @@ impl<F> Walk<'_, F> {
         for (name, kind) in listing.iter() {
             let doubt = |what| Error::doubt(&self.content.shown(number, name.to_bytes()), what);
             let node = self.content.find_beside(number, name.to_bytes(), &mut at);
+            // What is opened next need not be asked by its name before.
+            if let Some(Node::Folder(below)) = node
+                && kind == FileType::Directory
+                && self.is_wanted(below)
+            {
+                expected += 1;
+                more.push(Task::below(&folder, name, below));
+                continue;
+            }
             // To ask an open file costs a tenth of asking by name. One that cannot be opened is shown
             // as it lies there.
             let is_wanted = matches!(node, Some(Node::Entry(_)));
@@ -251,17 +287,13 @@ impl<F> Walk<'_, F> {
             };
             let stat = stat.ok_or_else(|| doubt("vanished"))?;
             if !folder.shares_device(&stat) {
-                return Err(doubt("lies on another file system"));
+                return Err(doubt(ELSEWHERE));
             }
             let what = match node {
                 Some(Node::Folder(number)) if is_folder(&stat) => {
                     expected += 1;
-                    if self.only.is_none_or(|only| only.contains(&number)) {
-                        more.push(Task::Below {
-                            parent: Arc::clone(&folder),
-                            name: name.to_owned(),
-                            number,
-                        });
+                    if self.is_wanted(number) {
+                        more.push(Task::below(&folder, name, number));
                     }
                     continue;
                 }
