@@ -72,6 +72,24 @@ impl Listing {
     }
 }
 
+/// The place of a name among names in order. `at` is the place of the last one that was found: folders are
+/// listed in one order or its reverse more often than not, and the one beside it is the next.
+pub(crate) fn find_beside<'a, T>(
+    sorted: &'a [T],
+    name: &[u8],
+    at: &mut usize,
+    of: impl Fn(&'a T) -> &'a [u8],
+) -> Option<usize> {
+    for beside in [at.wrapping_sub(1), at.wrapping_add(1)] {
+        if sorted.get(beside).is_some_and(|known| of(known) == name) {
+            *at = beside;
+            return Some(beside);
+        }
+    }
+    *at = sorted.binary_search_by(|known| of(known).cmp(name)).ok()?;
+    Some(*at)
+}
+
 /// What lies at a name in a folder, a link itself included; `None` when nothing does.
 pub(crate) fn stat(folder: &OwnedFd, name: &CStr) -> io::Result<Option<Stat>> {
     match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -87,7 +105,25 @@ mod tests {
 
     use rustix::fs::{Mode, OFlags};
 
-    use super::Listing;
+    use super::{Listing, find_beside};
+
+    /// In whatever order they are asked for, and whatever was found before.
+    #[test]
+    fn names_are_found_beside_each_other_and_anywhere() {
+        let names = ["a", "b", "c", "d", "e"];
+        let asked = [
+            "c", "d", "e", "b", "nothing", "a", "e", "e", "d", "", "z", "b",
+        ];
+        let mut at = 0;
+        for name in asked {
+            let found = find_beside(&names, name.as_bytes(), &mut at, |name| name.as_bytes());
+            assert_eq!(found, names.iter().position(|it| *it == name), "{name}");
+        }
+        assert_eq!(
+            find_beside(&[""; 0], b"a", &mut at, |name| name.as_bytes()),
+            None
+        );
+    }
 
     /// More names than are read at once, with the longest ones among them, and nothing of the folder
     /// before.

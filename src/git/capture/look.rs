@@ -16,7 +16,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 use crate::git::crew;
 use crate::git::index::file::{IndexFile, Line};
 use crate::git::index::recorded::Written;
-use crate::git::listing::{Listing, stat};
+use crate::git::listing::{Listing, find_beside, stat};
 use crate::git::object_id::{ObjectId, RawId};
 use crate::git::repository::ObjectFormat;
 
@@ -132,12 +132,11 @@ impl Eyes<'_> {
         let mut listing = std::mem::take(&mut seen.listing);
         listing.read(&fd)?;
         self.children(lines.clone(), before, &mut seen.children);
+        let mut last = 0;
         for (name, kind) in listing.iter() {
             let bytes = name.to_bytes();
-            let child = seen
-                .children
-                .binary_search_by(|child| self.name(child).cmp(bytes));
-            let Ok(at) = child else {
+            let child = find_beside(&seen.children, bytes, &mut last, |child| self.name(child));
+            let Some(at) = child else {
                 self.unknown(&fd, name, kind, (&lines, before), seen)?;
                 continue;
             };

@@ -9,6 +9,7 @@ use self::builder::Builder;
 use super::Error;
 use crate::domain::path::RepoPath;
 use crate::git::changes::Changes;
+use crate::git::listing::find_beside;
 use crate::git::object_id::{self, RawId};
 use crate::git::repository::ObjectFormat;
 use crate::git::tree_id::{TreeIds, is_below};
@@ -126,21 +127,11 @@ impl Content {
     pub(super) fn find(&self, folder: usize, name: &[u8]) -> Option<Node> {
         self.find_beside(folder, name, &mut 0)
     }
-    /// As [`Self::find`], with the place of the last name that was found: folders are listed in one order or
-    /// its reverse more often than not, and the one beside it is the next.
+    /// As [`Self::find`], with the place of the last name that was found (`listing`).
     pub(super) fn find_beside(&self, folder: usize, name: &[u8], at: &mut usize) -> Option<Node> {
         let children = &self.folders[folder].children;
-        for beside in [at.wrapping_sub(1), at.wrapping_add(1)] {
-            if let Some((known, node)) = children.get(beside)
-                && &self.paths[known.clone()] == name
-            {
-                *at = beside;
-                return Some(*node);
-            }
-        }
-        let found = children.binary_search_by(|(known, _)| self.paths[known.clone()].cmp(name));
-        *at = found.ok()?;
-        Some(children[*at].1)
+        let found = find_beside(children, name, at, |(known, _)| &self.paths[known.clone()])?;
+        Some(children[found].1)
     }
     /// How many names a folder has.
     pub(super) fn in_folder(&self, folder: usize) -> usize {
