@@ -22,10 +22,11 @@ use std::path::Path;
 
 use crate::domain::digest::Digest;
 use crate::git::capture::folders::tree_of;
-use crate::git::capture::look::look;
+use crate::git::capture::look::{Look, look};
 use crate::git::capture::{Capture, Source};
 use crate::git::config::GitConfig;
 use crate::git::error::Error;
+use crate::git::index::cache_tree::Folders;
 use crate::git::index::file::{IndexFile, Line};
 use crate::git::index::{TemporaryIndex, UserIndex};
 use crate::git::object_id::{RawId, raw};
@@ -59,8 +60,7 @@ fn attempt(source: &Source<'_>) -> Result<Option<Capture>, Error> {
     if !is_covered(source.config)? {
         return Ok(None);
     }
-    let (repo, temporary) = (source.repo, source.store.temporary());
-    let format = repo.object_format;
+    let (repo, format) = (source.repo, source.repo.object_format);
     let Some(user) = UserIndex::read(&repo.git_dir)? else {
         return Ok(None);
     };
@@ -73,11 +73,27 @@ fn attempt(source: &Source<'_>) -> Result<Option<Capture>, Error> {
     let Some(look) = look(&repo.source_root, &index, format, user.written)? else {
         return Ok(None);
     };
-    let given = given(&index, &look.changed);
+    // What is said of all entries is put together while git looks at a few.
+    std::thread::scope(|scope| {
+        let said = scope.spawn(|| (index.folders(), index.digest()));
+        differing(source, &user, &index, &look, || said.join().ok())
+    })
+}
+
+/// Has git look at what differs; `said` waits for the index's ids of folders, and the sum of what it lists.
+fn differing(
+    source: &Source<'_>,
+    user: &UserIndex,
+    index: &IndexFile<'_>,
+    look: &Look,
+    said: impl FnOnce() -> Option<(Folders, Digest)>,
+) -> Result<Option<Capture>, Error> {
+    let format = source.repo.object_format;
+    let given = given(index, &look.changed);
     let lines = index.lines();
     let part = index.part(given.iter().map(|number| &lines[*number]));
-    let own = TemporaryIndex::of(&part, &user, &temporary)?;
-    let command = source.storing(own.command(source.git, &repo.source_root));
+    let own = TemporaryIndex::of(&part, user, &source.store.temporary())?;
+    let command = source.storing(own.command(source.git, &source.repo.source_root));
     let others = wanted(&command, &look.others)?;
     if others.len() > MOST_OTHERS {
         return Ok(None);
@@ -96,10 +112,12 @@ fn attempt(source: &Source<'_>) -> Result<Option<Capture>, Error> {
     if paths.any(|path| is_attributes(path) && !is_there(path)) {
         return Ok(None);
     }
-    let Some(held) = held(&index, &given, &added) else {
+    let Some(held) = held(index, &given, &added) else {
         return Ok(None);
     };
-    let mut known = index.folders();
+    let Some((mut known, listing)) = said() else {
+        return Ok(None);
+    };
     // Nobody asks for the root as git does for each folder in it.
     if known.get(&[][..]) != Some(&raw(source.head_tree)) {
         known.remove(&[][..]);
@@ -107,7 +125,7 @@ fn attempt(source: &Source<'_>) -> Result<Option<Capture>, Error> {
     let tree = tree_of(&command, format, &known, &held)?;
     Ok(tree.map(|tree| Capture {
         tree,
-        index: Digest::of(&index.listing()),
+        index: listing,
     }))
 }
 

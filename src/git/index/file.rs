@@ -1,8 +1,12 @@
 //! An index file, read here: git lists a large one more slowly than it is read, and takes the folders'
 //! ids in it for granted.
 
+use std::ffi::CStr;
 use std::ops::Range;
 
+use sha2::{Digest as _, Sha256};
+
+use crate::domain::digest::Digest;
 use crate::git::index::cache_tree::{self, Folders};
 use crate::git::index::recorded::{Recorded, STAT};
 use crate::git::object_id::{RawId, each_digit};
@@ -89,7 +93,8 @@ impl<'a> IndexFile<'a> {
         let mut file = Self {
             bytes,
             format,
-            lines: Vec::new(),
+            // No entry is shorter.
+            lines: Vec::with_capacity((count as usize).min(bytes.len() / STAT)),
             paths: Vec::with_capacity(bytes.len() / 2),
             end: 0,
             extensions: Vec::new(),
@@ -226,25 +231,42 @@ impl<'a> IndexFile<'a> {
     pub(crate) fn listing(&self) -> Vec<u8> {
         let mut listing = Vec::with_capacity(self.bytes.len());
         for line in &self.lines {
-            let tag = match (line.stage, line.skipped) {
-                (1.., _) => b'M',
-                (0, true) => b'S',
-                (0, false) => b'H',
-            };
-            listing.push(if line.assumed {
-                tag.to_ascii_lowercase()
-            } else {
-                tag
-            });
-            listing.push(b' ');
-            listing.extend_from_slice(line.mode());
-            listing.push(b' ');
-            listing.extend(each_digit(&line.id[..self.format.width()]));
-            listing.extend_from_slice(&[b' ', b'0' + line.stage, b'\t']);
-            listing.extend_from_slice(self.path(line));
-            listing.push(0);
+            self.list(line, &mut listing);
         }
         listing
+    }
+    /// The digest of [`Self::listing`], of which no more than a piece is there at once.
+    pub(crate) fn digest(&self) -> Digest {
+        const PIECE: usize = 1 << 16;
+        let (mut hasher, mut piece) = (Sha256::new(), Vec::with_capacity(2 * PIECE));
+        for line in &self.lines {
+            self.list(line, &mut piece);
+            if piece.len() >= PIECE {
+                hasher.update(&piece);
+                piece.clear();
+            }
+        }
+        hasher.update(&piece);
+        Digest::from_hasher(hasher)
+    }
+    fn list(&self, line: &Line, listing: &mut Vec<u8>) {
+        let tag = match (line.stage, line.skipped) {
+            (1.., _) => b'M',
+            (0, true) => b'S',
+            (0, false) => b'H',
+        };
+        listing.push(if line.assumed {
+            tag.to_ascii_lowercase()
+        } else {
+            tag
+        });
+        listing.push(b' ');
+        listing.extend_from_slice(line.mode());
+        listing.push(b' ');
+        listing.extend(each_digit(&line.id[..self.format.width()]));
+        listing.extend_from_slice(&[b' ', b'0' + line.stage, b'\t']);
+        listing.extend_from_slice(self.path(line));
+        listing.push(0);
     }
 
     /// The same index with nothing but its entries and, where they are right, the ids of its folders:
@@ -298,14 +320,8 @@ impl<'a> Fields<'a> {
         Some(value)
     }
     fn until_nul(&mut self) -> Option<&'a [u8]> {
-        let length = self
-            .bytes
-            .get(self.at..)?
-            .iter()
-            .position(|byte| *byte == 0)?;
-        let found = self.take(length)?;
-        self.at += 1;
-        Some(found)
+        let found = CStr::from_bytes_until_nul(self.bytes.get(self.at..)?).ok()?;
+        Some(self.take(found.count_bytes() + 1)?.split_last()?.1)
     }
 }
 
@@ -384,6 +400,29 @@ mod tests {
             let bytes = of_one(4, file, name.as_bytes(), length, one);
             assert!(!is_read(&bytes), "{name}");
         }
+    }
+
+    /// More entries than are listed at once.
+    #[test]
+    fn the_digest_is_that_of_the_whole_listing() {
+        let count = 3_000_u32;
+        let mut bytes = [&b"DIRC\0\0\0\x04"[..], &count.to_be_bytes()].concat();
+        let mut stat = [0; STAT];
+        stat[24..28].copy_from_slice(&MODES[0].to_be_bytes());
+        for number in 0..count {
+            let name = format!("{number:0>5}");
+            bytes.extend_from_slice(&stat);
+            bytes.extend_from_slice(&[7; 20]);
+            bytes.extend_from_slice(&5_u16.to_be_bytes());
+            // Nothing of the last name is kept.
+            bytes.push(if number == 0 { 0 } else { 5 });
+            bytes.extend_from_slice(name.as_bytes());
+            bytes.push(0);
+        }
+        bytes.extend_from_slice(&[0; 20]);
+        let file = IndexFile::parse(&bytes, ObjectFormat::Sha1).unwrap();
+        assert_eq!(file.lines().len(), 3_000);
+        assert_eq!(file.digest(), Digest::of(&file.listing()));
     }
 
     /// Tables of where an index's parts are lead git to others than were read here.
