@@ -14,6 +14,9 @@ use crate::git::error;
 use crate::git::program::finish_into;
 use crate::git::repository::ObjectFormat;
 
+/// Blobs that are read at once. Where a slot lacks no more, they are kept for the others too.
+pub(super) const FETCHED: usize = 2_000;
+
 /// Where a blob's bytes lie.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bytes {

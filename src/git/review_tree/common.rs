@@ -1,11 +1,12 @@
 //! What the slots of a round have in common, so that only the first asks git for it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::Error;
 use super::agent_git::{self, View};
-use super::blobs::Blobs;
+use super::blobs::{Blobs, FETCHED};
 use super::content::Content;
 use crate::domain::oid::Oid;
 use crate::git::object_id::raw;
@@ -86,23 +87,42 @@ impl Common {
         {
             return Ok(Arc::clone(content));
         }
-        let content = match self.changed(git, store, tree) {
+        let blobs = Blobs::new(&store.temporary())?;
+        let content = match self.changed(git, store, tree, &blobs) {
             Some(content) => content,
             None => listed(git, store, tree)?,
         };
         let content = Arc::new(content);
-        let blobs = Arc::new(Blobs::new(&store.temporary())?);
-        self.content = Some((tree.clone(), Arc::clone(&content), blobs));
+        self.content = Some((tree.clone(), Arc::clone(&content), Arc::new(blobs)));
         Ok(content)
     }
 
     /// What a tree holds, by what changed from the last one: there are few changes, and many files.
     /// `None` where there is no last one, or what comes of it is not the tree.
-    fn changed(&self, git: &Git, store: &ReviewStore, tree: &Oid) -> Option<Content> {
+    /// What changed is read into `blobs` then: every slot lacks it.
+    fn changed(
+        &self,
+        git: &Git,
+        store: &ReviewStore,
+        tree: &Oid,
+        blobs: &Blobs,
+    ) -> Option<Content> {
         let (last, content, _) = self.content.as_ref()?;
         // What the last one was made of may be gone by now.
         let changes = git::changes::between(git, store, last, tree).ok()?;
-        content.changed(&changes).filter(|it| is_of(it, tree))
+        let content = content.changed(&changes).filter(|it| is_of(it, tree))?;
+        let news = changes.values().map(|change| &change.new);
+        let news = news.filter(|new| !new.is_nothing() && !new.is_submodule());
+        let news: BTreeSet<_> = news.map(|new| raw(&new.oid)).collect();
+        if news.len() <= FETCHED {
+            let news: Vec<_> = news.into_iter().collect();
+            let fetched = blobs.fetch(git, store.git_dir(), ObjectFormat::of(tree), &news);
+            if let Err(error) = fetched {
+                // Whoever lacks one asks for it again, and fails with it.
+                tracing::debug!(%error, "what changed is not read ahead");
+            }
+        }
+        Some(content)
     }
 
     /// The blobs that slots at a tree lacked so far; of another tree than the last, none.

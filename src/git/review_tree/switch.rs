@@ -11,7 +11,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::blobs::Blobs;
+use super::blobs::{Blobs, FETCHED};
 use super::content::{Content, ROOT, objects};
 use super::folder::Folder;
 use super::own_git::OwnGit;
@@ -28,9 +28,6 @@ use crate::domain::slot::SlotName;
 
 /// Looks at most: the first finds what an agent left, the second that nothing is left of it.
 const LOOKS: usize = 3;
-
-/// Blobs that are read at once. Where a slot lacks no more, they are kept for the others too.
-const FETCHED: usize = 2_000;
 
 impl ReviewTrees {
     /// Brings a slot that was looked at to another tree; any error is a doubt.
