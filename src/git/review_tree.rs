@@ -184,9 +184,10 @@ impl ReviewTrees {
         };
         let path = root.path().join(slot.as_str());
         let device = record.places.tree.device();
-        let index = index_file::bytes_of(self.format, &record.content, &record.known, device);
+        let index =
+            |into| index_file::write(into, self.format, &record.content, &record.known, device);
         let tree_path = path.join("tree");
-        agent_git::make(&borrowed, &tree_path, &index, view.snapshot, &refs)?;
+        agent_git::make(&borrowed, &tree_path, index, view.snapshot, &refs)?;
         let shown = tree_path
             .to_str()
             .ok_or_else(|| Error::Doubt(format!("{} is not UTF-8", tree_path.display())))?

@@ -1,5 +1,6 @@
 //! The agent's `.git`: made anew for each job, thrown away after it, never believed.
 
+use std::io;
 use std::path::Path;
 
 use super::Error;
@@ -25,7 +26,7 @@ pub(super) struct View<'a> {
 pub(super) fn make(
     borrowed: &Borrowed,
     tree: &Path,
-    index: &[u8],
+    index: impl FnOnce(fs_err::File) -> io::Result<()>,
     snapshot: &Oid,
     refs: &[u8],
 ) -> Result<(), Error> {
@@ -36,7 +37,7 @@ pub(super) fn make(
     borrowed.fill(&dir, snapshot.as_str(), settings)?;
     fs_err::write(dir.join("packed-refs"), refs)?;
     // Last: git tells by the index's own time which files it must look at again.
-    fs_err::write(dir.join("index"), index)?;
+    index(fs_err::File::create_new(dir.join("index"))?)?;
     Ok(())
 }
 

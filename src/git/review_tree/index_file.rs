@@ -3,6 +3,8 @@
 //! Version 2, the one that every git and every library knows, with the stat data that the last
 //! look took down: so an agent's `git status` reads no file that nobody changed.
 
+use std::io::{self, Write};
+
 use sha1::Digest as _;
 
 use super::content::{Content, Kind};
@@ -12,15 +14,20 @@ use crate::git::repository::ObjectFormat;
 /// The longest path whose length an entry can tell; a longer one ends at its NUL.
 const LONGEST: usize = 0xfff;
 
-/// The bytes of an index with these entries; `known` has one for each of them.
-pub(super) fn bytes_of(
+/// Bytes that are put together before they are hashed and written: they stay where the processor has them.
+const PIECE: usize = 1 << 16;
+
+/// Writes an index with these entries; `known` has one for each of them.
+pub(super) fn write(
+    into: impl Write,
     format: ObjectFormat,
     content: &Content,
     known: &[Known],
     device: [u8; 4],
-) -> Vec<u8> {
+) -> io::Result<()> {
+    let mut into = Summed::new(into, format);
     let entries = content.entries();
-    let mut index = Vec::with_capacity(entries.len() * 128);
+    let mut index = Vec::with_capacity(2 * PIECE);
     index.extend_from_slice(b"DIRC");
     index.extend_from_slice(&2_u32.to_be_bytes());
     index.extend_from_slice(&low(entries.len() as u64));
@@ -58,18 +65,47 @@ pub(super) fn bytes_of(
         // One to eight NULs, to a multiple of eight.
         let length = index.len() - start;
         index.resize(start + length + 8 - length % 8, 0);
-    }
-    match format {
-        ObjectFormat::Sha1 => {
-            let sum = sha1::Sha1::digest(&index);
-            index.extend_from_slice(&sum);
-        }
-        ObjectFormat::Sha256 => {
-            let sum = sha2::Sha256::digest(&index);
-            index.extend_from_slice(&sum);
+        if index.len() >= PIECE {
+            into.write(&index)?;
+            index.clear();
         }
     }
-    index
+    into.write(&index)?;
+    into.finish()
+}
+
+/// What writes bytes, and their sum at the end.
+struct Summed<W> {
+    into: W,
+    sum: Sum,
+}
+
+enum Sum {
+    Sha1(sha1::Sha1),
+    Sha256(sha2::Sha256),
+}
+
+impl<W: Write> Summed<W> {
+    fn new(into: W, format: ObjectFormat) -> Self {
+        let sum = match format {
+            ObjectFormat::Sha1 => Sum::Sha1(sha1::Sha1::new()),
+            ObjectFormat::Sha256 => Sum::Sha256(sha2::Sha256::new()),
+        };
+        Self { into, sum }
+    }
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.sum {
+            Sum::Sha1(sum) => sum.update(bytes),
+            Sum::Sha256(sum) => sum.update(bytes),
+        }
+        self.into.write_all(bytes)
+    }
+    fn finish(mut self) -> io::Result<()> {
+        match self.sum {
+            Sum::Sha1(sum) => self.into.write_all(&sum.finalize()),
+            Sum::Sha256(sum) => self.into.write_all(&sum.finalize()),
+        }
+    }
 }
 
 /// The lower half of a number: all that an index has room for.
