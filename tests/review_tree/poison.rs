@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::fixture::World;
 use crate::support::agents::executable;
 use crate::support::repo::git;
+use crate::support::rights::reading_as_anybody;
 
 /// Opens a slot, lets the agent do its worst, opens it again at both snapshots, looked over before and
 /// not; and again between two runs, the second of which finds what the first left for it.
@@ -187,9 +188,10 @@ fn another_name_of_a_users_file() {
     });
 }
 
+/// The rights of a folder keep nothing of it from root, so it is tried by somebody else too.
 #[test]
 fn pipes_sockets_and_odd_rights() {
-    scrubbed(|_, tree| {
+    let poison = |_: &World, tree: &Path| {
         let status = std::process::Command::new("mkfifo")
             .arg(tree.join("pipe"))
             .arg(tree.join("src/pipe"))
@@ -210,7 +212,14 @@ fn pipes_sockets_and_odd_rights() {
         mode("locked", 0o000);
         mode("src", 0o555);
         mode("deep", 0o000);
-    });
+        // What is joined is a whole path: it stands alone.
+        let slot = tree.parent().unwrap();
+        for folder in [&slot.join("git"), tree, slot] {
+            mode(folder.to_str().unwrap(), 0o000);
+        }
+    };
+    scrubbed(poison);
+    reading_as_anybody(|| scrubbed(poison));
 }
 
 #[test]
