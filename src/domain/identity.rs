@@ -127,6 +127,9 @@ pub struct Lost {
     pub own: Vec<RepoPath>,
     /// What still holds them.
     pub kept: Kept,
+    /// The same of earlier moments: the run was taken up more than once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Self>,
 }
 
 /// One side of a conflict, as the index has it.

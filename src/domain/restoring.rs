@@ -102,8 +102,9 @@ impl Restoring {
 
     /// What is lost since a job was asked.
     pub fn all_of(lost: &Lost) -> impl Iterator<Item = Self> {
-        let edits = lost.edits.iter();
-        edits.map(|path| Self::lost(path, &lost.kept, &lost.kept.snapshot))
+        let moments = std::iter::once(lost).chain(&lost.before);
+        let edits = moments.flat_map(|lost| lost.edits.iter().map(move |path| (path, &lost.kept)));
+        edits.map(|(path, kept)| Self::lost(path, kept, &kept.snapshot))
     }
     fn lost(path: &RepoPath, kept: &Kept, commit: &Oid) -> Self {
         let said = format!("lost the uncommitted edits of {path}; they are printed by");

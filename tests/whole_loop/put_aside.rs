@@ -85,6 +85,24 @@ fn edits_made_while_a_run_lies_aside_are_told_when_they_are_lost() {
     assert_eq!(shown, "// edited while it lay aside\n");
 }
 
+/// And each time anew: what the creator threw away that was asked in between, whoever was told so then, is told by
+/// the end of the step, and it is still there.
+#[test]
+fn edits_made_before_a_run_was_taken_up_twice_are_told_when_they_are_lost() {
+    let again = "[ -e ../met-again ] || { : > ../met-again; git checkout -q -- README; exit 75; }";
+    let stage = limited_then(&format!("{again}; {}", adds("// sum")));
+    let repo = &stage.bench().repo;
+    repo.write("README", "readme\n");
+    repo.git(&["add", "README"]);
+    repo.git(&["commit", "-q", "-m", "readme"]);
+    stage.run(&LINE).ends(75);
+    repo.write("README", "// edited while it lay aside\n");
+    stage.bench().run(&["resume"]).ends(75);
+    let ran = stage.bench().run(&["resume"]);
+    let shown = restored(&stage, &ran, "README");
+    assert_eq!(shown, "// edited while it lay aside\n");
+}
+
 /// What cannot be kept of them is a doubt that is told, and no silence: with a repository among it that belongs to
 /// nobody, the source is no snapshot when the creator is asked again.
 #[test]

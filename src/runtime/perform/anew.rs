@@ -11,9 +11,12 @@ use crate::domain::failure::{Failure, NextCommand};
 use crate::domain::identity::{About, Doubt, Kept, Lost, Pin};
 use crate::domain::job::Job;
 use crate::domain::look::{Look, Since};
+use crate::domain::oid::Oid;
+use crate::domain::path::RepoPath;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::work::ANEW;
 use crate::engine::State;
+use crate::git::changes::between;
 use crate::git::{measure, snapshot};
 use crate::runtime::perform::pin::{self, unwritable};
 use crate::runtime::perform::{delegate, in_thread, own, run_of};
@@ -101,15 +104,37 @@ fn noted(dispatch: &Dispatch) -> String {
     format!("{}.{ANEW}", dispatch.folder)
 }
 
-/// Captures the source into the review store, and notes that in the folder for whoever measures; where it cannot
-/// be captured, why.
+/// Captures the source into the review store, and notes that in the folder for whoever measures, beside what is
+/// noted there of earlier moments; where it cannot be captured, why.
 fn keep(rim: &Rim, run: &RunSpec, (folder, name): (&Folder, &str)) -> Result<(), Failure> {
     let run = &in_progress(run);
-    let before = snapshot::before_job(&rim.git, &rim.repository, &rim.store, run, name);
-    let bytes = serde_json::to_vec(&Done::from(before));
-    let bytes = bytes.map_err(|error| unwritable(&error.into()))?;
+    let mut all = match noted_in(folder, name) {
+        Ok(all) => all.unwrap_or_default(),
+        // It is not known what was lost of that.
+        Err(failure) => vec![Done::Err(failure)],
+    };
+    let held = match all.len() {
+        0 => name.to_owned(),
+        earlier => format!("{name}-{}", earlier + 1),
+    };
+    let before = snapshot::before_job(&rim.git, &rim.repository, &rim.store, run, &held);
+    all.push(Done::from(before));
+    let bytes = serde_json::to_vec(&all).map_err(|error| unwritable(&error.into()))?;
     let written = folder.write(name, &bytes, Access::Private);
     written.map_err(|error| unwritable(&error))
+}
+
+/// What was noted there, in order; `None` where nothing is.
+fn noted_in(folder: &Folder, name: &str) -> Result<Option<Vec<Done<Pin>>>, Failure> {
+    let bytes = match folder.read(name, PIN_CAP) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unwritable(&error)),
+    };
+    // An older engine noted one alone.
+    let all = serde_json::from_slice(&bytes)
+        .or_else(|_| serde_json::from_slice(&bytes).map(|one: Done<Pin>| vec![one]));
+    all.map(Some).map_err(|error| unwritable(&error.into()))
 }
 
 /// Nothing is judged by what is kept: an operation that is open refuses nothing.
@@ -126,21 +151,52 @@ pub(super) fn lost(
     (run, looks): (&RunSpec, &[Look]),
     (folder, name): (&Folder, &str),
 ) -> Found {
-    let bytes = match folder.read(name, PIN_CAP) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+    let all = match noted_in(folder, name) {
+        Ok(Some(all)) => all,
+        Ok(None) => {
             return Found {
                 lost: None,
                 doubt: Some(Doubt::not_kept(About::Edits)),
             };
         }
-        Err(error) => return Found::doubt(unwritable(&error).message),
+        Err(failure) => return Found::doubt(failure.message),
     };
-    let before: Pin = match serde_json::from_slice(&bytes) {
-        Ok(Done::Ok(before)) => before,
-        Ok(Done::Err(failure)) => return Found::doubt(failure.message),
-        Err(error) => return Found::doubt(unwritable(&error.into()).message),
-    };
+    let mut found = Found::default();
+    let mut later: Vec<(Oid, Vec<RepoPath>)> = Vec::new();
+    for before in all.into_iter().rev() {
+        let of = match before {
+            Done::Ok(before) => {
+                let tree = before.identity.tree.clone();
+                let mut of = lost_of(rim, (run, looks), &before);
+                if let Some(lost) = &mut of.lost {
+                    untold(rim, &tree, &mut lost.edits, &later);
+                    later.push((tree, lost.edits.clone()));
+                }
+                of
+            }
+            Done::Err(failure) => Found::doubt(failure.message),
+        };
+        found.doubt = found.doubt.or(of.doubt);
+        match (&mut found.lost, of.lost) {
+            (Some(newest), Some(lost)) => newest.before.push(lost),
+            (none, lost) => *none = none.take().or(lost),
+        }
+    }
+    found
+}
+
+/// Leaves what is not told of a later moment already, where it was the same.
+fn untold(rim: &Rim, tree: &Oid, edits: &mut Vec<RepoPath>, later: &[(Oid, Vec<RepoPath>)]) {
+    for (then, told) in later {
+        // What cannot be compared is told twice.
+        if let Ok(since) = between(&rim.git, &rim.store, tree, then) {
+            edits.retain(|path| !told.contains(path) || since.contains_key(path));
+        }
+    }
+}
+
+/// The same of one moment.
+fn lost_of(rim: &Rim, (run, looks): (&RunSpec, &[Look]), before: &Pin) -> Found {
     if !before.dirty {
         return Found::default();
     }
@@ -151,16 +207,17 @@ pub(super) fn lost(
         unmerged: None,
     };
     let run = &in_progress(run);
-    match measure::measure(&rim.git, &rim.repository, &rim.store, run, &before) {
+    match measure::measure(&rim.git, &rim.repository, &rim.store, run, before) {
         Ok(measured) if measured.lost.is_empty() => Found::default(),
         Ok(mut measured) => {
-            let looks = [looks, &[Look::of(&before, Since::Anybody)]].concat();
+            let looks = [looks, &[Look::of(before, Since::Anybody)]].concat();
             own::apart(rim, &looks, &mut measured);
             Found {
                 lost: Some(Lost {
                     edits: measured.lost,
                     own: measured.own,
                     kept,
+                    before: Vec::new(),
                 }),
                 doubt: None,
             }
