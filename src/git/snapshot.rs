@@ -1,7 +1,6 @@
 //! Pinning: a round's identity, with the snapshot that holds it (design, section 5).
 
 use crate::domain::code::Code;
-use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::{Identity, Pin};
@@ -127,44 +126,10 @@ pub(crate) fn moved(code: Code) -> Option<Code> {
     }
 }
 
-/// Whether somebody wrote to the folder of the manifests whom no journal vouches for, yet: another run
-/// writes its own before its journal says so.
+/// Whether somebody wrote to the folder of the manifests whom no journal vouches for: that is measured again,
+/// since a journal may be out of reach for a moment.
 fn manifests_moved(pin: &Pin, pinned: Option<&Pin>) -> bool {
     pinned.is_some_and(|before| before.tripwire.manifests != pin.tripwire.manifests)
-}
-
-/// How often a source is measured again.
-///
-/// Other runs may promote one after the other, each after the last look at who does: to measure again
-/// because of them is no try, but a look, of which there are enough for all of them.
-struct Patience {
-    /// Measurements that are left, the next one among them.
-    tries: u32,
-    /// Looks at who promotes that are left.
-    looks: u32,
-    /// The manifests that the last measurement found.
-    seen: Option<Digest>,
-}
-
-impl Patience {
-    fn new(looks: u32) -> Self {
-        Self {
-            tries: TRIES,
-            looks,
-            seen: None,
-        }
-    }
-
-    /// Whether it is measured again after manifests were found for which nobody vouches. Where they are
-    /// those of the last time and nobody was waited for, that is a try.
-    fn outlasts(&mut self, manifests: &Digest, has_waited: bool) -> bool {
-        let is_same = self.seen.replace(manifests.clone()).as_ref() == Some(manifests);
-        if is_same && !has_waited {
-            self.tries -= 1;
-        }
-        self.looks = self.looks.saturating_sub(1);
-        self.tries > 0 && self.looks > 0
-    }
 }
 
 /// One measurement, and everything it needs.
@@ -213,25 +178,19 @@ impl Pinning<'_> {
     /// one's too where nothing moved.
     pub(crate) fn take(&self, pinned: Option<&Pin>) -> Result<Taken, Failure> {
         self.store.refresh(self.repo)?;
-        let mut patience = Patience::new(tripwire::LOOKS);
+        let mut tries = TRIES;
         loop {
-            let is_last = patience.tries == 1;
+            let is_last = tries == 1;
             match self.attempt(pinned, is_last) {
-                Ok(taken) if manifests_moved(&taken.pin, pinned) => {
-                    let before = patience.looks;
-                    tripwire::settled(self.repo, self.spec, &mut patience.looks);
-                    let has_waited = patience.looks < before;
-                    if !patience.outlasts(&taken.pin.tripwire.manifests, has_waited) {
-                        return Ok(taken);
-                    }
-                }
+                Ok(taken) if !is_last && manifests_moved(&taken.pin, pinned) => {}
                 Ok(taken) => return Ok(taken),
                 Err(Meaning::Refused(failure)) => return Err(failure),
                 Err(Meaning::Unquiet(what)) if is_last => {
                     return Err(not_quiet(&self.repo.source_root, &what));
                 }
-                Err(Meaning::Unquiet(_)) => patience.tries -= 1,
+                Err(Meaning::Unquiet(_)) => {}
             }
+            tries -= 1;
         }
     }
 
@@ -376,38 +335,5 @@ impl Pinning<'_> {
             behind,
             notices,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Digest, Patience};
-
-    /// Issue 3, item 2: seven other runs that promote one after the other, each when the one before it
-    /// was waited for, end no round.
-    #[test]
-    fn what_others_promote_costs_no_try() {
-        let mut patience = Patience::new(200);
-        for other in 0_u8..7 {
-            assert!(patience.outlasts(&Digest::of(&[other]), other % 2 == 0));
-        }
-        assert_eq!(patience.tries, 3);
-    }
-
-    #[test]
-    fn what_nobody_vouches_for_is_told_after_three_tries() {
-        let (mut patience, strange) = (Patience::new(200), Digest::of(b"strange"));
-        assert!(patience.outlasts(&strange, false), "just written");
-        assert!(patience.outlasts(&strange, false));
-        assert!(patience.outlasts(&strange, false));
-        assert!(!patience.outlasts(&strange, false));
-    }
-
-    #[test]
-    fn nobody_is_waited_for_without_an_end() {
-        let mut patience = Patience::new(200);
-        let mut others = (0_u32..).map(|other| Digest::of(&other.to_be_bytes()));
-        let ended = others.position(|other| !patience.outlasts(&other, false));
-        assert_eq!(ended, Some(199));
     }
 }

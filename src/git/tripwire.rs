@@ -2,8 +2,6 @@
 
 mod published;
 
-pub(crate) use published::LOOKS;
-
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _};
@@ -24,7 +22,7 @@ use crate::git::config::GitConfig;
 use crate::git::error::{Error, path_of};
 use crate::git::facts::Facts;
 use crate::git::repository::Repository;
-use crate::store::folder::TEMPORARY;
+use crate::git::tripwire::published::Others;
 
 /// Reads the tripwire of a run; `index` is the digest that the capture took, `before` the tripwire that
 /// it is compared with.
@@ -45,10 +43,11 @@ pub(crate) fn read(
     let hooks: Vec<&Path> = hooks.iter().map(AsRef::as_ref).collect();
     let (shared, own) = (repo.common_dir.join("info"), repo.git_dir.join("info"));
     let (approvals, ours) = approvals(spec);
-    let mut manifests = others(&approvals, &[&ours]).map_err(failed)?;
+    let others = Others::of(repo, &approvals, &ours)?;
+    let mut manifests = others.digest(&[]).map_err(failed)?;
     if let Some(before) = before
         && before.manifests != manifests
-        && published::since(repo, &approvals, &ours, &before.manifests)?
+        && others.are_as(&before.manifests)?
     {
         manifests = before.manifests.clone();
     }
@@ -104,40 +103,11 @@ fn parts(places: &[&Path]) -> io::Result<BTreeMap<String, String>> {
     Ok(all)
 }
 
-/// Waits, for at most so many looks, while another run promotes: see [`published`].
-pub(crate) fn settled(repo: &Repository, spec: &RunSpec, looks: &mut u32) {
-    let (approvals, ours) = approvals(spec);
-    published::settled(repo, &approvals, &ours, looks);
-}
-
 /// The folder of the manifests, and the name of the run's own.
 fn approvals(spec: &RunSpec) -> (PathBuf, String) {
     let reports = Path::new(&spec.control_root).join(&spec.reports);
     let own = layout::manifest_name(spec.loop_id);
     (reports.join(layout::APPROVALS), own)
-}
-
-/// The digest of the manifests, without those that are named.
-///
-/// A run that died while it promoted finds its own when it goes on. What lies there under its name
-/// approves nothing: promotion compares it byte by byte, and the gate asks the journal. Neither
-/// counts that the folder was made for it, nor what a write that broke off left.
-fn others(approvals: &Path, without: &[&str]) -> io::Result<Digest> {
-    let names = match fs_err::symlink_metadata(approvals) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(error),
-        Ok(meta) if meta.is_dir() => names_in(approvals)?,
-        Ok(_) => return digest(&[approvals]),
-    };
-    let mut hasher = Sha256::new();
-    for name in names {
-        let shown = name.to_string_lossy();
-        if !without.contains(&&*shown) && !shown.starts_with(TEMPORARY) {
-            field(&mut hasher, name.as_bytes());
-            feed(&mut hasher, &approvals.join(&name))?;
-        }
-    }
-    Ok(Digest::from_hasher(hasher))
 }
 
 /// What lies in a folder, in the order of the bytes of its name.

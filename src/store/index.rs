@@ -10,6 +10,7 @@ mod row;
 
 use std::io;
 
+use crate::domain::exit::Exit;
 use crate::domain::failure::Failure;
 use crate::domain::id::LoopId;
 use crate::domain::oid::Oid;
@@ -120,6 +121,20 @@ impl Index {
     pub fn remembered(state: &StateFolder, run: LoopId) -> Option<RunRow> {
         let database = Database::open(&state.path().join(FILE)).ok()?;
         database.remembered(run).ok().flatten()
+    }
+
+    /// Of these runs those that the index does not know to have ended well, by their journals as they are now.
+    ///
+    /// To ask it saves reading the journals of those that did.
+    #[must_use]
+    pub fn not_known_as_approved(state: &StateFolder, mut runs: Vec<LoopId>) -> Vec<LoopId> {
+        if let Ok(database) = Database::open(&state.path().join(FILE)) {
+            runs.retain(|run| {
+                let row = stamp(state, *run).and_then(|stamp| database.row(*run, &stamp).ok()?);
+                row.is_none_or(|row| row.exit != Some(Exit::Approved))
+            });
+        }
+        runs
     }
 
     fn known(&mut self, run: LoopId, stamp: Option<&str>) -> Option<RunRow> {

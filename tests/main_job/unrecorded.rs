@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use run_loop::domain::effect::Effect;
 use run_loop::domain::event::Event;
 use run_loop::domain::id::LoopId;
+use run_loop::domain::identity::{Pin, Trip};
+use run_loop::store::index::Index;
 use run_loop::store::{Journal, StateFolder};
 
 use crate::resume::run_id;
 use crate::support::agents::{ScriptedAgent, finding};
 use crate::support::bench::Bench;
+use crate::support::source::Source;
 
 /// A bench with these lines at `main`, and two reviewers that pass.
 fn passing(config: &str) -> Bench {
@@ -23,20 +26,33 @@ fn killed_after_its_manifest(bench: Bench) -> (Bench, LoopId) {
     let bench = bench.ready();
     bench.review().ends(0);
     let run = run_id(&bench);
+    cut(&bench, run, true);
+    assert_eq!(bench.promoted().len(), 5, "{:?}", bench.promoted());
+    bench
+        .run(&["status"])
+        .ends(0)
+        .says("interrupted")
+        .says("run-loop resume");
+    (bench, run)
+}
+
+/// Cuts a run's journal where its promotion was requested: after that event, or before it.
+fn cut(bench: &Bench, run: LoopId, after: bool) {
     let git_dir = bench.repo.root().join(".git");
     let state = StateFolder::open(&git_dir).unwrap();
     let mut events = Vec::new();
     for entry in Journal::load(&state, run).unwrap() {
         let promotes = matches!(&entry.event, Event::EffectRequested { effect, .. } if matches!(**effect, Effect::Promote { .. }));
-        events.push(entry.event);
+        if after || !promotes {
+            events.push(entry.event);
+        }
         if promotes {
             break;
         }
     }
     // The same journal, cut there.
-    let elsewhere = bench.repo.beside("cut");
-    std::fs::create_dir(&elsewhere).unwrap();
-    let cut = StateFolder::open(&elsewhere).unwrap();
+    let elsewhere = tempfile::tempdir_in(bench.repo.beside("")).unwrap();
+    let cut = StateFolder::open(elsewhere.path()).unwrap();
     Journal::create(&cut, run).unwrap().append(&events).unwrap();
     let (theirs, ours) = (cut.run_path(run), state.run_path(run));
     let journal = |name: &str| name.starts_with("journal.db") || name == "tail.json";
@@ -52,13 +68,6 @@ fn killed_after_its_manifest(bench: Bench) -> (Bench, LoopId) {
             std::fs::copy(file.path(), ours.join(file.file_name())).unwrap();
         }
     }
-    assert_eq!(bench.promoted().len(), 5, "{:?}", bench.promoted());
-    bench
-        .run(&["status"])
-        .ends(0)
-        .says("interrupted")
-        .says("run-loop resume");
-    (bench, run)
 }
 
 fn manifest(bench: &Bench, run: LoopId) -> PathBuf {
@@ -154,4 +163,71 @@ fn what_was_committed_of_it_is_published_again() {
     bench.run(&["resume"]).ends(0);
     assert_eq!(bench.promoted().len(), 5, "{:?}", bench.promoted());
     bench.gate().ends(0);
+}
+
+/// Another run that reviews meanwhile does not count what nobody recorded, whatever becomes of it: that it is
+/// taken away is nobody's tampering, nor that it is published again, or that one more run publishes beside it.
+#[test]
+fn to_a_run_beside_it_it_is_nothing() {
+    let trips = |source: &Source, pin: &Pin| source.measure(pin).drift_from(pin).trips;
+    for (command, ends) in [("cancel", 0), ("resume", 0)] {
+        let (bench, run) = killed_after_its_manifest(passing(""));
+        let source = Source::of(&bench.repo, "main");
+        let pin = source.pin();
+        bench.run(&[command, &run.to_string()]).ends(ends);
+        assert_eq!(trips(&source, &pin), [], "{command}");
+    }
+    let bench = passing("").ready();
+    bench.review().ends(0);
+    let (run, other) = (run_id(&bench), bench.promoted());
+    bench.repo.write("src/more.rs", "// more\n");
+    bench.review().ends(0);
+    let published = |it: &String| it.starts_with("approvals/") && !other.contains(it);
+    let newer = bench.promoted().into_iter().find(published).unwrap();
+    let newer = bench.repo.root().join(".agents/reports").join(newer);
+    cut(&bench, run, true);
+    let bytes = std::fs::read(&newer).unwrap();
+    std::fs::remove_file(&newer).unwrap();
+    let source = Source::of(&bench.repo, "main");
+    let pin = source.pin();
+    std::fs::write(&newer, bytes).unwrap();
+    let older = manifest(&bench, run);
+    let now = std::fs::read(&older).unwrap();
+    std::fs::write(&older, now).unwrap();
+    assert_eq!(trips(&source, &pin), []);
+}
+
+/// Under the name of a run that was not to publish yet a manifest counts, as does what is no file.
+#[test]
+fn what_no_promotion_wrote_counts() {
+    let (bench, run) = killed_after_its_manifest(passing(""));
+    let path = manifest(&bench, run);
+    let bytes = std::fs::read(&path).unwrap();
+    let source = Source::of(&bench.repo, "main");
+    let planted = |plant: &dyn Fn()| {
+        std::fs::remove_file(&path).unwrap();
+        let pin = source.pin();
+        plant();
+        source.measure(&pin).drift_from(&pin).trips
+    };
+    let write = || std::fs::write(&path, &bytes).unwrap();
+    assert_eq!(planted(&write), []);
+    let link = || std::os::unix::fs::symlink("/nonexistent", &path).unwrap();
+    assert_eq!(planted(&link), [Trip::Manifests]);
+    cut(&bench, run, false);
+    assert_eq!(planted(&write), [Trip::Manifests]);
+}
+
+/// A measurement reads no journal of a run that is known to be approved: by its index, as long as that is of
+/// the journal as it is.
+#[test]
+fn the_journal_of_an_approved_run_is_not_read_again() {
+    let bench = passing("").ready();
+    bench.review().ends(0);
+    let run = run_id(&bench);
+    let state = StateFolder::open(&bench.repo.root().join(".git")).unwrap();
+    let read = || Index::not_known_as_approved(&state, vec![run]);
+    assert_eq!(read(), []);
+    cut(&bench, run, true);
+    assert_eq!(read(), [run]);
 }
