@@ -41,6 +41,7 @@ pub(crate) mod snapshot_commit;
 pub mod staged;
 pub mod store;
 pub(crate) mod submodule;
+pub mod tracked;
 pub(crate) mod tree_id;
 pub(crate) mod tripwire;
 pub mod uncommitted;

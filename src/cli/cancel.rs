@@ -9,7 +9,9 @@ use crate::cli::environment::Environment;
 use crate::cli::found::Found;
 use crate::cli::history::{History, ReadRun};
 use crate::cli::output;
-use crate::cli::resume::{choose, in_a_while, is_over, outside_of_jobs, spec_of, told_when_slow};
+use crate::cli::resume::{
+    choose, in_a_while, is_over, name_taken_away, outside_of_jobs, spec_of, told_when_slow,
+};
 use crate::cli::running::Teller;
 use crate::domain::code::Code;
 use crate::domain::end::End;
@@ -18,8 +20,8 @@ use crate::domain::failure::Failure;
 use crate::domain::id::{LoopId, MessageId};
 use crate::domain::summary::RunState;
 use crate::engine::State;
-use crate::runtime::unrecorded::{self, TakenAway};
-use crate::runtime::{clock, wind_up};
+use crate::git::Git;
+use crate::runtime::{clock, unrecorded, wind_up};
 use crate::store::inbox::{Message, Request};
 use crate::store::index::Index;
 use crate::store::owner::Engine;
@@ -49,7 +51,7 @@ pub(crate) fn run(
     let spec = spec_of(&history.read(run)?)?;
     history.refuse_a_copy(&spec, "cancel")?;
     history.name_differences(&spec);
-    let read = in_a_while(cancelled(&history, run, environment))??;
+    let read = in_a_while(cancelled(&found.git, &history, run, environment))??;
     if !is_cancelled(&read) {
         return Err(is_over(&read));
     }
@@ -69,6 +71,7 @@ fn is_cancelled(read: &ReadRun) -> bool {
 
 /// The run once it is over, by whoever ended it.
 async fn cancelled(
+    git: &Git,
     history: &History<'_>,
     run: LoopId,
     environment: &Environment,
@@ -109,7 +112,7 @@ async fn cancelled(
             RunState::Interrupted => match Journal::open(state, run) {
                 Ok(opened) => {
                     let cache = history.cache(run, environment.cache_root())?;
-                    end_here(state, opened, message, (&cache, environment)).await?;
+                    end_here(git, state, opened, message, (&cache, environment)).await?;
                     inbox.done(message);
                 }
                 Err(_) if Journal::is_driven(state, run)? => tokio::time::sleep(PAUSE).await,
@@ -144,6 +147,7 @@ fn refused(outbox: &Outbox, message: MessageId) -> Result<Option<Failure>, Failu
 
 /// Ends the run of a dead engine.
 async fn end_here(
+    git: &Git,
     state_folder: &StateFolder,
     (mut journal, entries): (Journal, Vec<Entry>),
     message: MessageId,
@@ -157,24 +161,11 @@ async fn end_here(
         artifacts: &Artifacts::open(state_folder, run)?,
         environment: environment.variables(),
     };
-    taken_away(&unrecorded::take_away(ending.artifacts, &entries));
+    name_taken_away(&unrecorded::take_away(git, ending.artifacts, &entries));
     let message = Some(message);
     let ended = wind_up::cancel(&mut journal, &mut state, &ending, message, &mut teller);
     told_when_slow(run, ended).await?;
     drop(journal);
     Index::open(state_folder).record(state_folder, run);
     Ok(())
-}
-
-/// Tells what of an approval is gone that nobody recorded, and what of it is left.
-fn taken_away(taken: &TakenAway) {
-    if !taken.removed.is_empty() {
-        let files = taken.removed.join(", ");
-        output::note(&format!(
-            "taken away, since no journal vouches for it: {files}"
-        ));
-    }
-    if let Some(left) = &taken.left {
-        output::note(&format!("{}: {}", left.message, left.next));
-    }
 }

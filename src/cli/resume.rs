@@ -30,7 +30,8 @@ use crate::git::{Git, Repository, ReviewStore};
 use crate::process::guard::GuardProgram;
 use crate::process::guard::remains::PATIENCE;
 use crate::report::run::RunReport;
-use crate::runtime::{Rim, clock, remains, restore, unrecorded};
+use crate::runtime::unrecorded::{self, TakenAway};
+use crate::runtime::{Rim, clock, remains, restore};
 use crate::store::index::RunRow;
 use crate::store::{Artifacts, Inbox, Journal, Outbox, RunLock};
 
@@ -84,9 +85,7 @@ pub(crate) fn run(
         .map_err(|failure| failure.next(["run-loop", "cancel", &run.to_string()]))?;
     same_rules(&found.git, &repository, &spec, &state)?;
     // It is published again, if it still passes.
-    if let Some(left) = unrecorded::take_away(&artifacts, &entries).left {
-        output::note(&format!("{}: {}", left.message, left.next));
-    }
+    name_taken_away(&unrecorded::take_away(&found.git, &artifacts, &entries));
     let store = ReviewStore::open(&found.git, &repository, &cache)?;
     let rim = Rim {
         trees: ReviewTrees::new(&found.git, &store, &repository, &cache, run),
@@ -112,6 +111,19 @@ pub(crate) fn run(
         gone,
     };
     running::to_the_end(state_folder, rim, journal, &entries, first, format)
+}
+
+/// Tells what of an approval is gone that nobody recorded, and what of it is left.
+pub(super) fn name_taken_away(taken: &TakenAway) {
+    if !taken.removed.is_empty() {
+        let files = taken.removed.join(", ");
+        output::note(&format!(
+            "taken away, since no journal vouches for it: {files}"
+        ));
+    }
+    if let Some(left) = &taken.left {
+        output::note(&format!("{}: {}", left.message, left.next));
+    }
 }
 
 /// How long a wait is that nobody asks about.

@@ -1,5 +1,6 @@
 //! Taking away what a promotion left whose end nobody recorded.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -20,11 +21,13 @@ pub struct Withdrawn {
     pub removed: Vec<String>,
     /// What was changed since, and was left alone.
     pub kept: Vec<String>,
+    /// What somebody gave to git since, and was left alone.
+    pub tracked: Vec<String>,
 }
 
 /// Removes what a round has published under the control root, the manifest first: what it names is never
-/// missing beside it. Only files that have the very bytes which were published are touched; where the
-/// manifest was changed, none of what it names is.
+/// missing beside it. Only files that have the very bytes which were published are touched, and none that is
+/// `tracked`; where the manifest is left alone, so is what it names.
 ///
 /// Whoever calls knows that nothing of the round was recorded as published, and that no engine of the run
 /// lives.
@@ -34,6 +37,7 @@ pub struct Withdrawn {
 pub fn withdraw(
     round: &ApprovedRound,
     control_root: &Path,
+    tracked: &BTreeSet<String>,
     artifact: &mut dyn FnMut(&Digest) -> Result<Vec<u8>, Failure>,
 ) -> Result<Withdrawn, Failure> {
     let mut withdrawn = Withdrawn::default();
@@ -55,6 +59,10 @@ pub fn withdraw(
                 withdrawn.kept.push(path);
                 return Ok(withdrawn);
             }
+            if tracked.contains(&path) {
+                withdrawn.tracked.push(path);
+                return Ok(withdrawn);
+            }
             take_back(&approvals, &name)?;
             withdrawn.removed.push(path);
         }
@@ -66,6 +74,9 @@ pub fn withdraw(
         let path = format!("{reports}/{}/{}", file.slot, file.name);
         match existing(&folder, &file.name)? {
             None => {}
+            Some(found) if found == file.bytes && tracked.contains(&path) => {
+                withdrawn.tracked.push(path);
+            }
             Some(found) if found == file.bytes => {
                 take_back(&folder, &file.name)?;
                 withdrawn.removed.push(path);

@@ -134,22 +134,27 @@ fn what_was_changed_since_stays() {
     bench.gate().ends(5).with("RL0905");
 }
 
-/// A run that is taken up on other content, and does not pass there, leaves none either.
-#[test]
-fn taken_up_without_passing_it_leaves_none() {
+/// A bench with two reviewers, of whom the first passes once.
+fn passing_once() -> Bench {
     let bench = Bench::new();
     let high = format!("[{}]", finding("it is wrong", "high", "src/lib.rs", 1));
     let turns = [ScriptedAgent::passing(), ScriptedAgent::not_passing(&high)];
     let ann = ScriptedAgent::in_turn(&bench.repo.beside("turn"), &turns);
-    let bench = bench
-        .reviewer("ann", &ann)
-        .reviewer("bob", &ScriptedAgent::passing());
-    let (bench, _) = killed_after_its_manifest(bench.config(BY_FILES));
+    let bench = bench.reviewer("ann", &ann);
+    let bench = bench.reviewer("bob", &ScriptedAgent::passing());
+    bench.config(BY_FILES)
+}
+
+/// A run that is taken up on other content, and does not pass there, leaves none either.
+#[test]
+fn taken_up_without_passing_it_leaves_none() {
+    let (bench, _) = killed_after_its_manifest(passing_once());
     bench
         .repo
         .write("src/lib.rs", "pub fn one() -> u32 {\n    2\n}\n");
-    bench.repo.commit("other");
-    bench.run(&["resume"]).ends(1);
+    bench.repo.git(&["commit", "-q", "-am", "other"]);
+    let resumed = bench.run(&["resume"]);
+    resumed.ends(1).says("taken away, since no journal");
     assert_eq!(bench.promoted(), Vec::<String>::new());
 }
 
@@ -163,6 +168,33 @@ fn what_was_committed_of_it_is_published_again() {
     bench.run(&["resume"]).ends(0);
     assert_eq!(bench.promoted().len(), 5, "{:?}", bench.promoted());
     bench.gate().ends(0);
+}
+
+/// What git tracks of it somebody added: it is left in place, and named, whether the run is taken up or given
+/// up; and it approves nothing.
+#[test]
+fn what_git_tracks_of_it_is_left_and_named() {
+    let (bench, run) = killed_after_its_manifest(passing_once());
+    bench.repo.git(&["add", "-f", ".agents"]);
+    let changed = "pub fn one() -> u32 {\n    2\n}\n";
+    bench.repo.write("src/lib.rs", changed);
+    bench
+        .repo
+        .git(&["commit", "-q", "-am", "other, and evidence"]);
+    let tracked = format!("approvals/{run}.json");
+    let resumed = bench.run(&["resume"]);
+    resumed.ends(1).says("git tracks them").says(&tracked);
+    assert_eq!(bench.repo.git(&["status", "--porcelain"]), "");
+    assert_eq!(bench.promoted().len(), 5);
+    bench.gate().ends(1);
+
+    let (bench, run) = killed_after_its_manifest(passing(BY_FILES));
+    let path = manifest(&bench, run);
+    bench.repo.git(&["add", "-f", path.to_str().unwrap()]);
+    let cancelled = bench.run(&["cancel"]);
+    cancelled.ends(0).says("git tracks them");
+    assert_eq!(bench.promoted().len(), 5);
+    bench.gate().ends(5).with("RL0905");
 }
 
 /// Another run that reviews meanwhile does not count what nobody recorded, whatever becomes of it: that it is
