@@ -33,6 +33,7 @@ mod weigh;
 mod work;
 
 pub use advance::advance;
+pub(crate) use aside::Cost;
 pub use aside::{Aside, Voided};
 pub use blocked::Blocked;
 pub use budget::Budget;

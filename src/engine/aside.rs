@@ -4,6 +4,7 @@
 //! back, right before the run is put aside: that closes the interval. The first one is taken by whoever
 //! takes it up. Between both people work, and git is theirs.
 
+use crate::domain::code::Code;
 use crate::domain::effect::Done;
 use crate::domain::event::{Event, RoundResult};
 use crate::domain::exit::Exit;
@@ -24,65 +25,94 @@ pub struct Aside {
 }
 
 /// Why what passed in the round under way is void: nobody else is asked in it.
-#[derive(Debug, Clone)]
-pub enum Voided {
-    /// Something moved that no job may touch.
-    Touched {
-        /// Which parts.
-        moved: Vec<Moved>,
-        /// Whether it is known to have moved while jobs ran, and not after their engine died.
-        by_jobs: bool,
-    },
-    /// Nobody can be shown any more what it is about.
-    Gone {
-        /// Why; it says whether the content moved.
-        why: Failure,
-    },
+#[derive(Debug, Clone, Default)]
+pub struct Voided {
+    /// What no job may touch and is known to have moved while jobs ran.
+    pub by_jobs: Vec<Moved>,
+    /// The rest of what moved that no job may touch: perhaps after an engine died.
+    pub unknown: Vec<Moved>,
+    /// Why nobody can be shown any more what the round is about, where that is so; it says whether the content
+    /// moved.
+    pub gone: Option<Failure>,
 }
 
 impl Voided {
+    /// With what was found later: it says more of a part than what was found before.
+    #[must_use]
+    pub(crate) fn and(mut self, later: Self) -> Self {
+        self.by_jobs = merged(self.by_jobs, later.by_jobs);
+        self.unknown = merged(self.unknown, later.unknown);
+        let by_jobs = &self.by_jobs;
+        self.unknown
+            .retain(|it| by_jobs.iter().all(|known| known.trip != it.trip));
+        self.gone = self.gone.or(later.gone);
+        self
+    }
     /// The end of the round that it voids.
     pub(crate) fn closes(&self, round: RoundNumber) -> Event {
-        let result = match self {
-            Self::Touched { moved, by_jobs } => RoundResult::Void {
-                tripped: self.trips(),
-                reason: touched(moved, *by_jobs),
-            },
-            Self::Gone { why } if why.code.exit() == Exit::Stale => RoundResult::Stale {
+        let tripped = self.trips();
+        let result = match &self.gone {
+            Some(why) if why.code.exit() == Exit::Stale => RoundResult::Stale {
                 moved: Vec::new(),
-                base_moved: false,
-                tripped: Vec::new(),
+                base_moved: why.code == Code::BaseMoved,
+                tripped,
             },
-            Self::Gone { why } => RoundResult::Void {
-                tripped: Vec::new(),
-                reason: why.message.clone(),
+            Some(_) | None => RoundResult::Void {
+                tripped,
+                reason: self.reason(),
             },
         };
         Event::RoundClosed { round, result }
     }
     /// Which parts moved, without their names.
     pub(crate) fn trips(&self) -> Vec<Trip> {
-        match self {
-            Self::Touched { moved, .. } => moved.iter().map(|moved| moved.trip).collect(),
-            Self::Gone { .. } => Vec::new(),
-        }
+        let all = self.by_jobs.iter().chain(&self.unknown);
+        all.map(|moved| moved.trip).collect()
     }
     /// Whether there is nothing left that could be measured against.
     pub(crate) fn is_gone(&self) -> bool {
-        matches!(self, Self::Gone { .. })
+        self.gone.is_some()
+    }
+    /// Whether it voids nothing.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.by_jobs.is_empty() && self.unknown.is_empty() && !self.is_gone()
+    }
+    fn reason(&self) -> String {
+        let mut said: Vec<String> = self.gone.iter().map(|why| why.message.clone()).collect();
+        let (by_jobs, unknown) = (named(&self.by_jobs), named(&self.unknown));
+        if !by_jobs.is_empty() {
+            said.push(format!("{by_jobs} moved while jobs ran"));
+        }
+        if !unknown.is_empty() {
+            said.push(format!(
+                "{unknown} moved since the round was pinned, and whether jobs did that is not known"
+            ));
+        }
+        let said = said.join("; ");
+        if self.trips().is_empty() {
+            return said;
+        }
+        format!("{said}: the round's approvals are void")
     }
 }
 
-/// Why a round is void in which something was touched.
-fn touched(moved: &[Moved], by_jobs: bool) -> String {
-    let what = named(moved);
-    if by_jobs {
-        format!("{what} moved while jobs ran: the round's approvals are void")
-    } else {
-        format!(
-            "{what} moved since the round was pinned, and whether jobs did that is not known: the round's approvals are void"
-        )
-    }
+/// What was found before, and what later.
+fn merged(before: Vec<Moved>, later: Vec<Moved>) -> Vec<Moved> {
+    let is_said = |moved: &Moved| later.iter().any(|it| it.trip == moved.trip);
+    let mut all: Vec<Moved> = before.into_iter().filter(|it| !is_said(it)).collect();
+    all.extend(later);
+    all
+}
+
+/// What it costs a round that something moved around the death of its engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cost {
+    /// What is pinned next is how it is then. What is published counts already, or the run ends by it.
+    Nothing,
+    /// Nobody was asked in it yet: it begins again with how things are.
+    Pin,
+    /// What passed in it is void.
+    Passes,
 }
 
 /// The parts of the tripwire that count for what is under way.
@@ -133,6 +163,17 @@ impl State {
         let trips = aside.tripwire.differs(now);
         trips.map(|trip| aside.tripwire.moved(now, trip)).collect()
     }
+    /// What it costs the round under way, where there is one.
+    pub(crate) fn cost_aside(&self) -> Cost {
+        match &self.phase {
+            Phase::Round { stage, .. } => stage.cost(),
+            Phase::Unstarted
+            | Phase::Between
+            | Phase::Work { .. }
+            | Phase::Closing { .. }
+            | Phase::Ended { .. } => Cost::Nothing,
+        }
+    }
     /// The role of the step of work under way, where it is one.
     pub(crate) fn role_under_way(&self) -> Option<Role> {
         self.work().map(|(work, _)| work.role)
@@ -140,6 +181,17 @@ impl State {
 }
 
 impl Stage {
+    fn cost(&self) -> Cost {
+        match self {
+            Self::Pinned { .. } | Self::Gathering { .. } | Self::Gathered { .. } => Cost::Pin,
+            // What lies there of a promotion, nobody attests; the next one replaces it.
+            Self::Reviewing { .. }
+            | Self::Measuring { .. }
+            | Self::Measured { .. }
+            | Self::Promoting { .. } => Cost::Passes,
+            Self::Opened | Self::Pinning | Self::Promoted { .. } => Cost::Nothing,
+        }
+    }
     fn pin(&self) -> Option<&Pin> {
         match self {
             Self::Pinned {

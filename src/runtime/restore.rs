@@ -14,7 +14,7 @@ use crate::domain::job::Stored;
 use crate::domain::restoring::Restoring;
 use crate::domain::run_spec::RunSpec;
 use crate::domain::work::Work;
-use crate::engine::{Phase, State};
+use crate::engine::{Cost, Phase, Review, State};
 use crate::git::{evidence, object, snapshot};
 use crate::runtime::drive::Observer;
 use crate::runtime::perform::{measure, plan};
@@ -153,15 +153,24 @@ fn moved_aside(before: &State, events: &[Event], observer: &mut dyn Observer) {
                     "{what} moved while the run lay aside: it goes on with that as it is now"
                 )),
                 Some(_) => observer.note(&format!("{what} moved while the run lay aside")),
-                // It voids the round, which says so.
-                None if before.review().is_some() => {}
-                None => observer.note(&format!(
-                    "{what} moved since the run was last looked at, and whether its jobs did that is not known: it goes on with that as it is now"
-                )),
+                None => {
+                    // What the round ends by may not name it.
+                    let follows = match before.cost_aside() {
+                        Cost::Passes => "what passed in the round under way is void",
+                        Cost::Pin | Cost::Nothing => "it goes on with that as it is now",
+                    };
+                    observer.note(&format!(
+                        "{what} moved since the run was last looked at, and whether its jobs did that is not known: {follows}"
+                    ));
+                }
             }
         }
         if let Some(why) = gone {
-            observer.note(&why.message);
+            let follows = match before.cost_aside() {
+                Cost::Passes => "the round is void",
+                Cost::Pin | Cost::Nothing => "the round begins with what is there now",
+            };
+            observer.note(&format!("{}: {follows}", why.message));
         }
     }
 }
@@ -256,18 +265,30 @@ pub fn evidence(rim: &Rim, state: &State, entries: &[Entry]) -> Result<Option<Fa
     let Some(pin) = state.under_way().filter(|_| state.promotion.is_none()) else {
         return Ok(None);
     };
+    // Evidence is made from trees, which the source may hold as well: no review tree opens without the commit.
+    let held = object::commit_of(&rim.git, rim.store.git_dir(), pin.snapshot.as_str())?;
+    let is_asked = |review: &Review| {
+        let mut slots = review.slots.values();
+        slots.any(|slot| slot.settlement().is_none())
+    };
+    if held.is_none()
+        && state.review().is_none_or(is_asked)
+        && let Err(gone) = is_again(rim, run, pin, *number)?
+    {
+        return Ok(Some(gone));
+    }
     let Some((seed, recorded)) = recorded(entries, *number) else {
-        let held = object::commit_of(&rim.git, rim.store.git_dir(), pin.snapshot.as_str())?;
-        let is_there = held.is_some() || is_again(rim, run, pin, *number)?;
-        return Ok((!is_there).then(|| gone(*number)));
+        return Ok(None);
     };
     let folder = rim.evidence_folder(run.loop_id, *number);
     let make = || evidence::make(&rim.git, &rim.store, pin, &run.review, seed, &folder);
     let mut made = match make() {
         Ok(made) => made,
         // The review store may have lost the snapshot; the source may still hold its content.
-        Err(_) if is_again(rim, run, pin, *number)? => make()?,
-        Err(_) => return Ok(Some(gone(*number))),
+        Err(_) => match is_again(rim, run, pin, *number)? {
+            Ok(()) => make()?,
+            Err(gone) => return Ok(Some(gone)),
+        },
     };
     // No file: what was known of the lines of earlier trees is in the journal.
     made.since.clone_from(&recorded.since);
@@ -276,20 +297,31 @@ pub fn evidence(rim: &Rim, state: &State, entries: &[Entry]) -> Result<Option<Fa
     Ok((made != *recorded).then(|| Failure::new(Code::EvidenceFailed, message)))
 }
 
-/// Whether the source is still what a round is about: then the review store holds that again.
-fn is_again(rim: &Rim, run: &RunSpec, pin: &Pin, round: RoundNumber) -> Result<bool, Failure> {
+/// Whether the source is still what a round is about: then the review store holds that again. Otherwise it is
+/// nowhere any more, and this says what is there.
+fn is_again(
+    rim: &Rim,
+    run: &RunSpec,
+    pin: &Pin,
+    round: RoundNumber,
+) -> Result<Result<(), Failure>, Failure> {
     // Under a name of its own: whatever is left of the round's snapshot stays.
     let name = format!("{round}-again");
     let again = snapshot::before_job(&rim.git, &rim.repository, &rim.store, run, &name)?;
-    Ok(again.identity == pin.identity && again.snapshot == pin.snapshot)
-}
-
-/// The content of a round is nowhere any more.
-fn gone(round: RoundNumber) -> Failure {
-    let message = format!(
-        "the snapshot of round {round} cannot be shown any more, and the source holds other content: the round is void"
-    );
-    Failure::new(Code::SourceMoved, message)
+    let (was, is) = (&pin.identity, &again.identity);
+    if was == is && again.snapshot == pin.snapshot {
+        return Ok(Ok(()));
+    }
+    let (code, found) = if was.content_tree != is.content_tree {
+        (Code::SourceMoved, "the source holds other content")
+    } else if was.base != is.base {
+        (Code::BaseMoved, "the base moved")
+    } else {
+        let found = "the source holds the same content in another commit";
+        (Code::EvidenceFailed, found)
+    };
+    let message = format!("the snapshot of round {round} cannot be shown any more, and {found}");
+    Ok(Err(Failure::new(code, message)))
 }
 
 /// The seed and the evidence of a round, as its events tell them last.

@@ -276,10 +276,15 @@ fn judge(
 ) -> Option<Event> {
     let run = state.run.as_ref()?;
     let mut drift = measured.drift_from(&review.pin);
-    if let Some(voided) = &state.voided {
-        let trips = voided.trips();
-        drift.trips.retain(|trip| !trips.contains(trip));
-        drift.trips.extend(trips);
+    let unknown = measured.named(&review.pin, &drift.trips);
+    let voided = state.voided.clone().map(|voided| {
+        voided.and(Voided {
+            unknown,
+            ..Voided::default()
+        })
+    });
+    if let Some(voided) = &voided {
+        drift.trips = voided.trips();
     }
     let closed = |result| Some(Event::RoundClosed { round, result });
     if drift.is_stale() {
@@ -300,7 +305,7 @@ fn judge(
     if let Some(reason) = missing_verdicts(state, run, review) {
         return closed(RoundResult::Inconclusive { reason });
     }
-    if let Some(voided) = &state.voided {
+    if let Some(voided) = voided {
         return Some(voided.closes(round));
     }
     if !drift.trips.is_empty() {

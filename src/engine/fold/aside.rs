@@ -3,7 +3,7 @@
 use crate::domain::effect::Effect;
 use crate::domain::failure::Failure;
 use crate::domain::identity::{Moved, Remeasured, Trip, Tripwire};
-use crate::engine::aside::{Aside, Voided, counted};
+use crate::engine::aside::{Aside, Cost, Voided, counted};
 use crate::engine::fold::watch;
 use crate::engine::state::{Phase, Stage, State};
 
@@ -27,73 +27,65 @@ pub(super) fn given_back(state: &mut State, found: Option<&Remeasured>) {
 /// moved it: no job is blamed for that, and nothing that passed before rests on it.
 pub(super) fn taken_up(state: &mut State, found: Option<&Remeasured>, gone: Option<&Failure>) {
     let lay_aside = state.suspended.is_some();
+    let mut voided = Voided {
+        gone: gone.cloned(),
+        ..Voided::default()
+    };
     match (state.aside.take(), found) {
         (Some(aside), found) => {
             state.watched = found
                 .map(|found| found.pin.clone())
                 .or_else(|| state.under_way().cloned());
-            let (moved, by_jobs) = (aside.moved, true);
+            voided.by_jobs = aside.moved;
             if let Some(found) = found {
-                let by_people = |trip| moved.iter().all(|moved: &Moved| moved.trip != trip);
+                let by_people = |trip| {
+                    voided
+                        .by_jobs
+                        .iter()
+                        .all(|moved: &Moved| moved.trip != trip)
+                };
                 rebase(state, &found.pin.tripwire, by_people);
             }
-            void(state, Voided::Touched { moved, by_jobs });
         }
         (None, Some(found)) => {
             let pin = state.under_way();
-            let moved = pin.map_or_else(Vec::new, |pin| counted(None, pin, found));
+            voided.unknown = pin.map_or_else(Vec::new, |pin| counted(None, pin, found));
             watch::found(state, &found.pin);
             if state.role_under_way().is_some() {
                 // Where HEAD is says where the job's work lies, whoever switched it.
                 rebase(state, &found.pin.tripwire, |trip| trip != Trip::HeadRef);
             }
-            let by_jobs = false;
-            void(state, Voided::Touched { moved, by_jobs });
         }
         // As an older engine put it aside, which did not look.
         (None, None) if lay_aside => state.watched = state.under_way().cloned(),
         (None, None) => {}
     }
-    if let Some(why) = gone {
-        void(state, Voided::Gone { why: why.clone() });
+    if !voided.is_nothing() {
+        void(state, voided);
     }
 }
 
 /// What passed in the round under way is void, and the next round reviews again: whoever takes the run up is
 /// told why, and what is there from here on is what that round begins with. Where nobody was asked in it yet,
-/// it begins so itself.
+/// it begins so itself. What was found after an earlier death of its engine is not forgotten.
 fn void(state: &mut State, voided: Voided) {
-    if matches!(&voided, Voided::Touched { moved, .. } if moved.is_empty()) {
-        return;
+    match state.cost_aside() {
+        Cost::Nothing => return,
+        Cost::Pin => return pin_anew(state),
+        Cost::Passes => {}
     }
-    let Phase::Round { stage, .. } = &mut state.phase else {
-        return;
-    };
-    match &mut **stage {
-        Stage::Pinned { .. } | Stage::Gathering { .. } | Stage::Gathered { .. } => {
-            return pin_anew(state);
-        }
+    if let Phase::Round { stage, .. } = &mut state.phase
+        && let Stage::Measuring { review, .. } = &**stage
+        && voided.is_gone()
+    {
         // Nothing can be measured against what is gone.
-        Stage::Measuring { review, .. } if voided.is_gone() => {
-            let review = review.clone();
-            **stage = Stage::Reviewing { review };
-            state
-                .open
-                .retain(|_, effect| !matches!(effect, Effect::Measure { .. }));
-        }
-        // What lies there of a promotion, nobody attests; the next one replaces it.
-        Stage::Reviewing { .. }
-        | Stage::Measuring { .. }
-        | Stage::Measured { .. }
-        | Stage::Promoting { .. } => {}
-        // What is pinned next is how it is now. What is published counts already, or the run ends by it.
-        Stage::Opened | Stage::Pinning | Stage::Promoted { .. } => return,
+        let review = review.clone();
+        **stage = Stage::Reviewing { review };
+        state
+            .open
+            .retain(|_, effect| !matches!(effect, Effect::Measure { .. }));
     }
-    if voided.is_gone() {
-        state.voided = Some(voided);
-    } else {
-        state.voided.get_or_insert(voided);
-    }
+    state.voided = Some(state.voided.take().unwrap_or_default().and(voided));
 }
 
 /// Nobody was asked in the round under way yet, and it begins with how things are now.

@@ -7,6 +7,7 @@ use run_loop::domain::effect::{Done, Effect, Outcome};
 use run_loop::domain::end::End;
 use run_loop::domain::event::{Event, RoundResult, StopCause};
 use run_loop::domain::failure::Failure;
+use run_loop::domain::identity::{Remeasured, Trip};
 use run_loop::domain::job::{Ended, Job, JobOutcome, Reading, Reply, Role};
 use run_loop::domain::limits::Allowed;
 use run_loop::engine::{InputKind, State};
@@ -146,11 +147,6 @@ fn a_crash_forgets_nothing_that_was_found_before_it() {
 fn a_writer_is_blamed_for_its_own_part_alone() {
     let mut run = up_to(world(1), is_job);
     run.input(stop(StopCause::Interrupt));
-    let hooked = |content, alias| {
-        let mut found = with_alias(content, alias);
-        found.pin.tripwire.hooks = Digest::of(b"a new hook");
-        found
-    };
     let (id, _) = run.effect(is_job).unwrap();
     run.done(id, interrupted());
     while let Some((id, effect)) = run.effect(|_| true) {
@@ -247,8 +243,67 @@ fn gone(code: Code) -> Failure {
     Failure::new(code, "what it is about is gone")
 }
 
+/// The source with this alias in its configuration, and with a hook.
+fn hooked(content: u8, alias: Option<&str>) -> Box<Remeasured> {
+    let mut found = with_alias(content, alias);
+    found.pin.tripwire.hooks = Digest::of(b"a new hook");
+    found
+}
+
+/// What a later engine finds is told beside what an earlier one found, and so is what a measurement finds.
+#[test]
+fn what_moved_around_another_crash_is_told_too() {
+    let is_measure = |it: &Effect| matches!(it, Effect::Measure { .. });
+    for crashes in [1, 2] {
+        let mut run = up_to(panel(1), is_measure);
+        taken_up(&mut run, ALIAS, None);
+        if crashes == 2 {
+            run.input(InputKind::Resume {
+                allowed: Allowed::default(),
+                ran: None,
+                found: Some(hooked(1, None)),
+                gone: None,
+            });
+        }
+        let (id, _) = run.effect(is_measure).unwrap();
+        let result = Done::Ok(*hooked(1, ALIAS));
+        run.done(id, Outcome::Measured { result });
+        let RoundResult::Void { tripped, reason } = &run.state.rounds[0].result else {
+            panic!("{:?}", run.state.rounds[0].result);
+        };
+        assert_eq!(tripped, &[Trip::Config, Trip::Hooks]);
+        let said = "the local configuration and the hooks moved since the round was pinned, and whether jobs did that is not known";
+        assert!(reason.starts_with(said), "{reason}");
+    }
+}
+
+/// It is told also where another measurement finds nothing of it any more.
+#[test]
+fn what_was_put_back_after_a_crash_voids_the_round_all_the_same() {
+    let mut run = up_to(panel(1), |it| matches!(it, Effect::Measure { .. }));
+    for (alias, hook) in [(ALIAS, false), (None, true), (None, false)] {
+        let found = if hook {
+            hooked(1, alias)
+        } else {
+            with_alias(1, alias)
+        };
+        run.input(InputKind::Resume {
+            allowed: Allowed::default(),
+            ran: None,
+            found: Some(found),
+            gone: None,
+        });
+    }
+    goes_on(&mut run, None, |_| Some(passes()));
+    let RoundResult::Void { tripped, .. } = &run.state.rounds[0].result else {
+        panic!("{:?}", run.state.rounds[0].result);
+    };
+    assert_eq!(tripped, &[Trip::Config, Trip::Hooks]);
+    assert!(is_approved(&run));
+}
+
 /// 4-46: nobody is asked, or measured, about what nobody can be shown any more; what was said of it is judged,
-/// and the next round reviews what is there.
+/// and the next round reviews what is there; what moved in git besides is told with it.
 #[test]
 fn a_round_of_which_nothing_is_left_is_void() {
     for (code, exit) in [(Code::SourceMoved, 4), (Code::EvidenceFailed, 5)] {
@@ -256,11 +311,11 @@ fn a_round_of_which_nothing_is_left_is_void() {
             RoundResult::Stale {
                 moved: Vec::new(),
                 base_moved: false,
-                tripped: Vec::new(),
+                tripped: vec![Trip::Config],
             },
             RoundResult::Void {
-                tripped: Vec::new(),
-                reason: "what it is about is gone".to_owned(),
+                tripped: vec![Trip::Config],
+                reason: "what it is about is gone; the local configuration moved since the round was pinned, and whether jobs did that is not known: the round's approvals are void".to_owned(),
             },
         ];
         let measures = |it: &Effect| matches!(it, Effect::Measure { .. });
