@@ -12,6 +12,7 @@ use crate::domain::failure::Failure;
 use crate::domain::id::RoundNumber;
 use crate::domain::identity::{Moved, Pin, Remeasured, Trip, Tripwire, named};
 use crate::domain::job::Role;
+use crate::engine::review::SlotReview;
 use crate::engine::state::{Phase, Stage, State};
 use crate::engine::work::WorkStage;
 
@@ -162,6 +163,26 @@ impl State {
         let now = &found.pin.tripwire;
         let trips = aside.tripwire.differs(now);
         trips.map(|trip| aside.tripwire.moved(now, trip)).collect()
+    }
+    /// Why the round under way goes on no further: somebody is still to be shown its content, which no tree
+    /// could show, and the source is another one by now. The tree may never open, and nobody is asked about
+    /// what nobody has any more.
+    pub(crate) fn unshown_aside(&self, found: &Remeasured) -> Option<Failure> {
+        let (Phase::Round { number, .. }, Some(review)) = (&self.phase, self.review()) else {
+            return None;
+        };
+        review.slots.values().find_map(SlotReview::unopened)?;
+        let drift = found.drift_from(&review.pin);
+        let (code, what) = if drift.content_moved {
+            (Code::SourceMoved, "the source holds other content")
+        } else if drift.base_moved {
+            (Code::BaseMoved, "the base moved")
+        } else {
+            return None;
+        };
+        let message =
+            format!("the snapshot of round {number} could not be shown to everybody, and {what}");
+        Some(Failure::new(code, message))
     }
     /// What it costs the round under way, where there is one.
     pub(crate) fn cost_aside(&self) -> Cost {

@@ -8,6 +8,8 @@ mod aside;
 mod besides;
 #[path = "exact/crashed.rs"]
 mod crashed;
+#[path = "exact/held_up.rs"]
+mod held_up;
 #[path = "exact/last_word.rs"]
 mod last_word;
 #[path = "exact/late.rs"]

@@ -72,7 +72,7 @@ pub(super) fn unable(state: &State, failure: &Failure) -> Event {
     };
     let run = run.loop_id;
     let message = format!(
-        "run {run} is put aside, and can be resumed: {}",
+        "run {run} is put aside, and can be resumed, or ended by run-loop cancel {run}: {}",
         failure.message
     );
     let held_up = Failure::new(Code::HeldUp, message);

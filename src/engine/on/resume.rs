@@ -15,6 +15,7 @@ pub(super) fn record(
     ran: Option<u64>,
     (found, gone): (Option<Box<Remeasured>>, Option<Failure>),
 ) -> Option<Event> {
+    let gone = gone.or_else(|| state.unshown_aside(found.as_deref()?));
     (state.run.is_some() && !state.is_over()).then_some(Event::RunResumed {
         stamp,
         allowed,
