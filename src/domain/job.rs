@@ -4,6 +4,7 @@ mod reading;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::code::Code;
 use crate::domain::confinement::Confinement;
 use crate::domain::digest::Digest;
 use crate::domain::failure::Failure;
@@ -309,6 +310,21 @@ impl Ended {
             Self::Failed { trouble, .. } => trouble.may_pass() && !trouble.is_limit(),
             Self::Signalled { .. } | Self::NotStarted { .. } | Self::Stopped | Self::Lost => true,
             Self::TimedOut | Self::Interrupted => false,
+        }
+    }
+    /// Why nobody was asked, where that may have passed by the next minute: what the job needs could not be written.
+    #[must_use]
+    pub fn held_up(&self) -> Option<&Failure> {
+        match self {
+            Self::NotStarted { failure } if failure.code == Code::StateUnwritable => Some(failure),
+            Self::NotStarted { .. }
+            | Self::Exited { .. }
+            | Self::Failed { .. }
+            | Self::Signalled { .. }
+            | Self::TimedOut
+            | Self::Stopped
+            | Self::Lost
+            | Self::Interrupted => None,
         }
     }
     /// Whether a report of such a job may count: the agent ended by itself, with 0.

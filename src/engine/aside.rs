@@ -164,14 +164,14 @@ impl State {
         let trips = aside.tripwire.differs(now);
         trips.map(|trip| aside.tripwire.moved(now, trip)).collect()
     }
-    /// Why the round under way goes on no further: somebody is still to be shown its content, which no tree
-    /// could show, and the source is another one by now. The tree may never open, and nobody is asked about
-    /// what nobody has any more.
+    /// Why the round under way goes on no further: somebody is still to be shown its content, which could not
+    /// be done, and the source is another one by now. It may never be possible, and nobody is asked about what
+    /// nobody has any more.
     pub(crate) fn unshown_aside(&self, found: &Remeasured) -> Option<Failure> {
         let (Phase::Round { number, .. }, Some(review)) = (&self.phase, self.review()) else {
             return None;
         };
-        review.slots.values().find_map(SlotReview::unopened)?;
+        review.slots.values().find_map(SlotReview::held_up)?;
         let drift = found.drift_from(&review.pin);
         let (code, what) = if drift.content_moved {
             (Code::SourceMoved, "the source holds other content")

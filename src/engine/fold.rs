@@ -222,7 +222,8 @@ fn resumed(
     if let Stage::Reviewing { review } = &mut **stage {
         for place in review.slots.values_mut() {
             place.limited = 0;
-            if matches!(place.progress, SlotProgress::Open { .. }) {
+            let is_open = matches!(place.progress, SlotProgress::Open { .. });
+            if is_open || place.held_up().is_some() {
                 place.progress = SlotProgress::Waiting;
             }
             for limit in place.limits.values_mut().filter(|_| tries) {

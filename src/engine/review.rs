@@ -126,28 +126,27 @@ impl SlotReview {
             | SlotProgress::Settled { .. } => false,
         }
     }
-    /// Why its tree could not be opened, where that is so.
-    pub(super) fn unopened(&self) -> Option<&Failure> {
+    /// Why it cannot be asked for now, where that is so: its tree could not be opened, or nobody be started.
+    pub(super) fn held_up(&self) -> Option<&Failure> {
         match &self.progress {
             SlotProgress::Open {
                 result: Done::Err(failure),
             } => Some(failure),
+            SlotProgress::Answered { outcome, .. } => outcome.ended.held_up(),
             SlotProgress::Open {
                 result: Done::Ok(_),
             }
             | SlotProgress::Waiting
             | SlotProgress::Opening
             | SlotProgress::Running { .. }
-            | SlotProgress::Answered { .. }
             | SlotProgress::Settled { .. } => None,
         }
     }
     /// Whether something of it is under way or still to be judged.
     pub(super) fn is_at_work(&self) -> bool {
         match &self.progress {
-            SlotProgress::Opening
-            | SlotProgress::Running { .. }
-            | SlotProgress::Answered { .. } => true,
+            SlotProgress::Opening | SlotProgress::Running { .. } => true,
+            SlotProgress::Answered { outcome, .. } => outcome.ended.held_up().is_none(),
             SlotProgress::Waiting | SlotProgress::Open { .. } | SlotProgress::Settled { .. } => {
                 false
             }

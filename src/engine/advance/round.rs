@@ -250,8 +250,8 @@ fn reviewing(state: &State, number: RoundNumber, review: &Review) -> Option<Even
     if let Some(voided) = &state.voided {
         return Some(voided.closes(number));
     }
-    let mut unopened = review.slots.values().filter_map(SlotReview::unopened);
-    unopened.next().map(|failure| close::unable(state, failure))
+    let mut held_up = review.slots.values().filter_map(SlotReview::held_up);
+    held_up.next().map(|failure| close::unable(state, failure))
 }
 
 fn measure(state: &State, round: RoundNumber, review: &Review, point: MeasurePoint) -> Event {

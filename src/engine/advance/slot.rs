@@ -36,6 +36,8 @@ pub(super) fn next(state: &State, round: RoundNumber, review: &Review) -> Option
                 // else is at work in it.
                 Done::Err(_) => return None,
             }),
+            // Nobody was asked: it is asked the same once the run was put aside.
+            SlotProgress::Answered { outcome, .. } if outcome.ended.held_up().is_some() => None,
             // What was delegated inside the job is ended first: it works in the same tree.
             SlotProgress::Answered { job, .. } if state.has_open_descendants(*job) => None,
             SlotProgress::Answered { job, outcome } => {

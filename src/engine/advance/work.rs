@@ -158,6 +158,9 @@ fn judge(state: &State, work: &Work, asked: &Asked, job: JobId, outcome: &JobOut
     if outcome.ended.is_limit() {
         return limit::work(state, asked.limited, outcome);
     }
+    if let Some(failure) = outcome.ended.held_up() {
+        return unable(state, failure);
+    }
     // Whoever was asked before may have left something.
     let nobody_ran = asked.attempt == 1 || !work.role.writes();
     if nobody_ran && matches!(outcome.ended, Ended::NotStarted { .. }) {

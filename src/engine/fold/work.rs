@@ -175,24 +175,32 @@ pub(super) fn resumed(state: &mut State, tries: bool) {
     let writes = state.is_in_writing_step();
     let newest = state.newest_of_step().and_then(|job| state.jobs.get(&job));
     let since = newest.map(|record| record.job.attempt + 1);
+    let outcome = newest.and_then(|record| record.outcome.as_ref());
+    let nobody_ran = outcome.is_some_and(|outcome| outcome.ended.held_up().is_some());
     let Some(stage) = taken(state) else { return };
     let stage = if let WorkStage::Measured { asked, job, .. } = stage {
         stood(state, asked, job)
     } else {
         stage
     };
+    let again = |mut asked: Asked| {
+        (asked.limited, asked.taken_up.since) = (0, since);
+        if tries {
+            asked.limited_until = None;
+        }
+        if asked.attempt == 1 {
+            WorkStage::Opened { again: None }
+        } else {
+            asked.outdated = !writes;
+            asked.next()
+        }
+    };
     let next = match stage {
-        WorkStage::Ready { mut asked } | WorkStage::Open { mut asked, .. } => {
-            (asked.limited, asked.taken_up.since) = (0, since);
-            if tries {
-                asked.limited_until = None;
-            }
-            if asked.attempt == 1 {
-                WorkStage::Opened { again: None }
-            } else {
-                asked.outdated = !writes;
-                asked.next()
-            }
+        WorkStage::Ready { asked } | WorkStage::Open { asked, .. } => again(asked),
+        // Nobody was asked: it is asked the same again.
+        WorkStage::Answered { mut asked, .. } if nobody_ran => {
+            asked.attempt += u32::from(asked.attempt > 1);
+            again(asked)
         }
         WorkStage::Measuring {
             mut asked,
