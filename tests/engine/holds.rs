@@ -15,8 +15,8 @@ use run_loop::domain::time::Timestamp;
 use run_loop::engine::{InputKind, State, advance, fold};
 
 use crate::delegations::{Run, limited_dispatch, submission, world};
-use crate::orders::stop;
-use crate::world::{Motion, delegated, stamp};
+use crate::orders::{resume, stop};
+use crate::world::{Answer, Motion, World, delegated, stamp};
 
 /// A run whose first round is void, with an open job that nobody is the parent of.
 fn void_round(wait: bool) -> (Run, JobId) {
@@ -59,7 +59,12 @@ fn a_round_waits_for_open_jobs_where_it_is_told_to() {
 
 /// A run whose one round passed, with an open job that a person asked for.
 fn passed() -> (Run, JobId) {
-    let (mut run, _) = Run::start(|_| ()).until_asked();
+    reviewed(world())
+}
+
+/// A run that has nothing left to do, with such a job.
+fn reviewed(world: World) -> (Run, JobId) {
+    let (mut run, _) = Run::start_in(world, |_| ()).until_asked();
     let job = run.submit(None, None).unwrap();
     let others =
         |effect: &Effect| !matches!(effect, Effect::Delegate { .. } | Effect::AwaitJobs { .. });
@@ -96,6 +101,55 @@ fn a_run_waits_for_a_persons_job_before_it_ends() {
     run.ends(job, delegated(Ended::Interrupted, false));
     over(&mut run);
     assert_eq!(run.closed(job), Some(&Closed::with_its_run()));
+}
+
+/// The engine of this run died, and another one takes it up when what was waited until is past: the job is
+/// waited for anew, and an answer for the wait before counts for nothing.
+fn taken_up_late(run: &mut Run) {
+    let (before, effect) = wait(run).unwrap();
+    let Effect::AwaitJobs { until, .. } = effect else {
+        unreachable!()
+    };
+    run.clock = u64::try_from(until.as_millis()).unwrap() + 1;
+    run.input(resume());
+    let (id, effect) = wait(run).unwrap();
+    let Effect::AwaitJobs { until: anew, .. } = effect else {
+        unreachable!()
+    };
+    assert!(id != before && anew > until.plus_seconds(300), "{effect:?}");
+    run.done(before, Outcome::JobsAwaited);
+    assert_eq!(wait(run).unwrap().0, id);
+}
+
+/// 4-37: who takes a run up that waits at its end waits as long as ever: what a person asked for began anew.
+#[test]
+fn a_persons_job_is_waited_for_anew_by_the_next_engine() {
+    let (mut run, job) = passed();
+    taken_up_late(&mut run);
+    run.ends(job, delegated(Ended::Exited { code: 0 }, true));
+    assert!(matches!(run.closed(job), Some(Closed::Completed { .. })));
+    assert_eq!(run.into_end().unwrap().exit().code(), 0);
+}
+
+/// 4-37: a run that did not pass and waits so can be put aside as ever: who takes it up waits for what began anew,
+/// and is told the verdict.
+#[test]
+fn a_run_that_did_not_pass_keeps_its_verdict_while_it_lies_aside() {
+    let mut world = world();
+    world.max_rounds = 1;
+    world.slots[0].answers = vec![Answer::NotPass];
+    let (mut run, job) = reviewed(world);
+    taken_up_late(&mut run);
+    run.input(stop(StopCause::Interrupt));
+    run.ends(job, delegated(Ended::Interrupted, false));
+    while run.perform(|_| true) {}
+    let aside = run.state.suspended.as_ref().unwrap();
+    assert_eq!(aside.code.exit().code(), 130);
+    run.input(resume());
+    assert!(wait(&run).is_some());
+    run.ends(job, delegated(Ended::Exited { code: 0 }, true));
+    assert!(matches!(run.closed(job), Some(Closed::Completed { .. })));
+    assert_eq!(run.into_end().unwrap().exit().code(), 1);
 }
 
 /// T-101, T-110, T-118: the bound is the budget and 300 s more; what is open then is told, and is

@@ -59,6 +59,8 @@ struct Laws {
     /// Jobs whose newest dispatch ended well by itself, and left a report.
     ended_well: BTreeSet<JobId>,
     effects: BTreeMap<EffectId, Effect>,
+    /// Those of them that an engine before the one of now requested: nobody was waited for by that.
+    inherited: BTreeSet<EffectId>,
     tokens: BTreeSet<String>,
     folders: BTreeSet<JobId>,
     taken: BTreeSet<MessageId>,
@@ -125,6 +127,7 @@ impl Laws {
                 self.now = Some(stamp.at);
                 (self.winds_up, self.stopped) = (false, false);
                 self.outlasted.clear();
+                self.inherited = self.effects.keys().copied().collect();
                 for node in self.nodes.values_mut() {
                     node.given_up = false;
                     // Whether a limit still holds is found out by asking.
@@ -179,11 +182,11 @@ impl Laws {
                 outcome,
             } => {
                 self.now = Some(stamp.at);
-                let effect = self.effects.remove(effect);
-                let Some(effect) = effect else {
+                let inherited = self.inherited.remove(effect);
+                let Some(effect) = self.effects.remove(effect) else {
                     return broken("an effect was done twice");
                 };
-                return self.done(&effect, outcome);
+                return self.done(&effect, outcome, inherited);
             }
             Event::RoundOpened { .. } => return self.may_open_a_round(),
             Event::WorkRetried { .. } | Event::WorkLimited { job: None, .. } => {
@@ -349,7 +352,7 @@ impl Laws {
         }
     }
 
-    fn done(&mut self, effect: &Effect, outcome: &Outcome) -> Result<(), String> {
+    fn done(&mut self, effect: &Effect, outcome: &Outcome, inherited: bool) -> Result<(), String> {
         match (effect, outcome) {
             (Effect::RunJob { job }, Outcome::JobEnded { outcome }) => {
                 if let Some(own) = self.own.get_mut(&job.id) {
@@ -369,7 +372,7 @@ impl Laws {
                 node.running = false;
                 node.due = nobodys;
             }
-            (Effect::AwaitJobs { .. }, Outcome::JobsAwaited) if !self.winds_up => {
+            (Effect::AwaitJobs { .. }, Outcome::JobsAwaited) if !self.winds_up && !inherited => {
                 let open = self.nodes.iter().filter(|(_, node)| node.is_open());
                 self.outlasted.extend(open.map(|(job, _)| *job));
                 let now = self.now;

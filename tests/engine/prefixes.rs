@@ -14,7 +14,7 @@ use crate::laws::jobs_are_kept;
 use crate::model;
 use crate::orders::{Desk, Driver, picks, resume};
 use crate::promoted::unearned;
-use crate::world::{World, any_worlds, little, worlds};
+use crate::world::{Answer, Fate, Helper, Then, World, any_worlds, little, worlds};
 
 /// A run to its end, with what the world held after each event.
 struct Run<'a> {
@@ -132,6 +132,24 @@ proptest! {
     #[test]
     fn every_prefix_of_a_run_with_sub_jobs_resumes_to_the_same_end(world in little(), seed in any::<u64>()) {
         resumes_from_every_cut(&world, seed)?;
+    }
+}
+
+/// 4-37: the same of runs that a person's job outlasts: whoever takes it up waits for it as long as ever.
+#[test]
+fn every_prefix_of_a_run_that_waits_at_its_end_waits_anew() {
+    for answer in [Answer::Pass, Answer::NotPass] {
+        let mut world = crate::delegations::world();
+        world.slots[0].answers = vec![answer];
+        world.delegating.strangers = vec![Helper {
+            fates: vec![Fate::Endless],
+            awaited: false,
+            then: Then::Nothing,
+            helpers: Vec::new(),
+        }];
+        for seed in 0..8 {
+            resumes_from_every_cut(&world, seed).unwrap();
+        }
     }
 }
 

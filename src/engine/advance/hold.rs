@@ -57,15 +57,16 @@ pub(super) fn hold(state: &State, due: &Event) -> Hold {
 }
 
 /// Whether the end of the run, as it is decided, has to wait for jobs that people asked for beside it: they are
-/// ended with it at the bound alone, or when somebody stops it.
+/// ended with it at the bound alone, or when somebody stops it. An engine that takes the run up waits for them
+/// anew, as they begin anew.
 fn at_the_end(state: &State) -> Hold {
     let jobs: Vec<JobId> = state.lingering().map(|record| record.id).collect();
     let is_over = jobs.is_empty() || state.stop.is_some();
     match wait(state) {
-        Some(effect) if is_over => Hold::First(Event::WaitEnded {
-            effect,
-            again: false,
-        }),
+        Some(effect) if is_over || state.is_inherited(effect) => {
+            let again = !is_over;
+            Hold::First(Event::WaitEnded { effect, again })
+        }
         Some(_) => Hold::Waiting,
         None if is_over => Hold::Free,
         None => bound(state).map_or(Hold::Free, |until| {
