@@ -1,5 +1,6 @@
 //! Uncommitted edits, for people: what a range that starts at HEAD already holds.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::domain::path::RepoPath;
@@ -8,6 +9,7 @@ use crate::git::error::Error;
 use crate::git::filter::Forbidden;
 use crate::git::program::{Git, ask};
 use crate::git::repository::Repository;
+use crate::process::command::Command;
 
 /// The paths of uncommitted edits; `None` where looking would run a content filter that is not
 /// allowed to. What is under review is decided by the snapshot, never by this.
@@ -54,4 +56,33 @@ pub fn is_ignored(git: &Git, repo: &Repository, file: &Path) -> bool {
     let command = git.command(&repo.source_root);
     let command = command.args(["check-ignore", "--quiet", "--"]).arg(file);
     ask(&command).is_ok_and(|told| told.is_some())
+}
+
+/// Those that no rule of the user's ignores.
+pub(crate) fn wanted<'a>(command: &Command, others: &'a [Vec<u8>]) -> Result<Vec<&'a [u8]>, Error> {
+    if others.is_empty() {
+        return Ok(Vec::new());
+    }
+    let others = || others.iter().map(Vec::as_slice);
+    let question = command
+        .clone()
+        .args(["check-ignore", "--no-index", "-z", "--stdin"]);
+    // With a colon begins what git would not take for a path.
+    let shown: Vec<Vec<u8>> = others().map(|path| [b"./", path].concat()).collect();
+    let shown: Vec<&[u8]> = shown.iter().map(Vec::as_slice).collect();
+    let ignored = ask(&question.stdin(terminated(&shown)))?.unwrap_or_default();
+    let ignored: BTreeSet<&[u8]> = ignored.split(|byte| *byte == 0).collect();
+    let is_ignored = |shown: &[u8]| ignored.contains(shown);
+    let each = others().zip(shown);
+    Ok(each
+        .filter(|(_, shown)| !is_ignored(shown))
+        .map(|(path, _)| path)
+        .collect())
+}
+
+pub(crate) fn terminated(paths: &[&[u8]]) -> Vec<u8> {
+    paths
+        .iter()
+        .flat_map(|path| [path, &b"\0"[..]].concat())
+        .collect()
 }

@@ -66,10 +66,19 @@ impl History {
     fn anybody(self, done: impl FnOnce(&Repo)) -> Self {
         self.seen(Since::Anybody, done)
     }
+    /// What is so after this, which no look has seen yet.
+    fn after(self, done: impl FnOnce(&Repo), holds: impl FnOnce(&Self)) {
+        done(&self.repo);
+        holds(&self);
+    }
     fn own(&self, path: &str) -> bool {
-        let Source { git, store, .. } = &self.source;
+        let Source {
+            git, found, store, ..
+        } = &self.source;
         let path = RepoPath::from(path);
-        let own = own::own(git, store, &self.looks, std::slice::from_ref(&path)).unwrap();
+        let now = self.source.measure(&self.pin).pin.identity.tree;
+        let (looks, paths) = ((&self.looks[..], &now), std::slice::from_ref(&path));
+        let own = own::own(git, (found, store), looks, paths).unwrap();
         own.contains(&path)
     }
 }
@@ -198,6 +207,55 @@ fn what_is_ignored_no_more_is_the_users() {
     });
     let history = history.pinned(nothing);
     assert!(!history.own("mine.log") && history.own(LIB));
+}
+
+/// A job made an ignored file visible without a rule that moved, by the index alone: it was the user's before.
+#[test]
+fn what_was_ignored_and_is_added_all_the_same_is_the_users() {
+    let mine = |repo: &Repo| repo.write("mine.log", "hours\n");
+    let added = |repo: &Repo| {
+        repo.git(&["add", "-f", "mine.log"]);
+        repo.write("new.rs", "// new\n");
+    };
+    let history = || History::new(mine).jobs(added).pinned(nothing);
+    assert!(!history().own("mine.log") && history().own("new.rs"));
+    let removed = |repo: &Repo| drop(repo.git(&["rm", "-q", "-f", "mine.log"]));
+    history().after(removed, |history| assert!(!history.own("mine.log")));
+    // The rule that says so is gone by then, with it or before.
+    let bare = |repo: &Repo| {
+        removed(repo);
+        repo.write(".gitignore", "");
+    };
+    history().after(bare, |history| assert!(!history.own("mine.log")));
+    let unruled = |repo: &Repo| repo.write(".gitignore", "");
+    assert!(!history().pinned(unruled).own("mine.log"));
+    // Once it was committed it is what HEAD has.
+    let commits = |repo: &Repo| drop(repo.commit("all"));
+    let history = history().pinned(commits).jobs(|repo| {
+        repo.write("mine.log", "other\n");
+    });
+    assert!(history.pinned(nothing).own("mine.log"));
+}
+
+/// A job that touches what the user edited may carry lines of it elsewhere; one that leaves it does not.
+#[test]
+fn what_a_job_may_have_carried_is_the_users() {
+    let mine = || History::new(|repo| repo.write("other.rs", "// one\n// two\n"));
+    let carries = |repo: &Repo| {
+        repo.write("other.rs", "// one\n");
+        repo.write("new.rs", "// two\n");
+        writes("two")(repo);
+    };
+    let history = mine().jobs(carries).pinned(nothing);
+    assert!(!history.own("new.rs") && !history.own(LIB));
+    // And on from there.
+    let on = |repo: &Repo| {
+        repo.write("new.rs", "// 2\n");
+        repo.write("newer.rs", "// two\n");
+    };
+    assert!(!history.jobs(on).pinned(nothing).own("newer.rs"));
+    let beside = mine().jobs(writes("one")).pinned(nothing);
+    assert!(beside.own(LIB));
 }
 
 /// Without a look nothing is known, and neither where an older engine did not look at the index.

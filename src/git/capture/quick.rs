@@ -30,8 +30,9 @@ use crate::git::index::cache_tree::Folders;
 use crate::git::index::file::{IndexFile, Line};
 use crate::git::index::{TemporaryIndex, UserIndex};
 use crate::git::object_id::{RawId, raw};
-use crate::git::program::{ask, finish};
+use crate::git::program::finish;
 use crate::git::refuse::Meaning;
+use crate::git::uncommitted::{terminated, wanted};
 use crate::process::command::Command;
 
 /// More names than git is given at once: it holds each file that it adds against each of them.
@@ -185,35 +186,6 @@ fn add(
         finish(&command.stdin(terminated(others)))?;
     }
     Ok(Some(fs_err::read(index)?))
-}
-
-/// Those that no rule of the user's ignores.
-fn wanted<'a>(command: &Command, others: &'a [Vec<u8>]) -> Result<Vec<&'a [u8]>, Error> {
-    if others.is_empty() {
-        return Ok(Vec::new());
-    }
-    let others = || others.iter().map(Vec::as_slice);
-    let question = command
-        .clone()
-        .args(["check-ignore", "--no-index", "-z", "--stdin"]);
-    // With a colon begins what git would not take for a path.
-    let shown: Vec<Vec<u8>> = others().map(|path| [b"./", path].concat()).collect();
-    let shown: Vec<&[u8]> = shown.iter().map(Vec::as_slice).collect();
-    let ignored = ask(&question.stdin(terminated(&shown)))?.unwrap_or_default();
-    let ignored: BTreeSet<&[u8]> = ignored.split(|byte| *byte == 0).collect();
-    let is_ignored = |shown: &[u8]| ignored.contains(shown);
-    let each = others().zip(shown);
-    Ok(each
-        .filter(|(_, shown)| !is_ignored(shown))
-        .map(|(path, _)| path)
-        .collect())
-}
-
-fn terminated(paths: &[&[u8]]) -> Vec<u8> {
-    paths
-        .iter()
-        .flat_map(|path| [path, &b"\0"[..]].concat())
-        .collect()
 }
 
 /// The entries of the tree in order: those that git was not given, and those that it has now; `None`

@@ -16,7 +16,13 @@ pub(super) fn apart(rim: &Rim, looks: &[Look], measured: &mut Remeasured) {
         return;
     }
     let edits: Vec<RepoPath> = edits.into_iter().cloned().collect();
-    match own::own(&rim.git, &rim.store, looks, &edits) {
+    let now = &measured.pin.identity.tree;
+    match own::own(
+        &rim.git,
+        (&rim.repository, &rim.store),
+        (looks, now),
+        &edits,
+    ) {
         Ok(own) => {
             measured.lost.retain(|path| !own.contains(path));
             measured.unstaged.retain(|path| !own.contains(path));
