@@ -171,6 +171,8 @@ impl Error {
             "No space left on device",
             "Disk quota exceeded",
             "Out of diskspace",
+            // What it writes goes to files of ours: nothing but the disk has no room for it.
+            "unknown write failure on standard output",
         ];
         words.iter().any(|words| said.contains(words)) || said.lines().any(is_cut_short)
     }

@@ -163,6 +163,11 @@ fn a_complaint_of_git_is_never_noise() {
             "echo \"fatal: sha1 file 'pack.idx' write error. Out of diskspace\" >&2; exit 128",
             Code::StateUnwritable,
         ),
+        (
+            "full-output",
+            "echo 'fatal: unknown write failure on standard output' >&2; exit 128",
+            Code::StateUnwritable,
+        ),
         // Of a checkout, which gives no reason then.
         (
             "cut-short",
