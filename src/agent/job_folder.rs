@@ -17,6 +17,7 @@ use crate::domain::id::{JobId, LoopId};
 use crate::domain::seen::Seen;
 use crate::domain::slot::SlotName;
 use crate::store::mailbox::{CARD, Card, INBOX, OUTBOX};
+use crate::store::state_folder::shown_by;
 
 const PROMPT: &str = "prompt.md";
 const EVIDENCE: &str = "evidence";
@@ -70,8 +71,11 @@ impl JobFolder {
         }
         Self::make(cache_root, loop_id, job, prompt, evidence).map_err(|error| {
             let message = format!("the folder of job {job} cannot be made: {error}");
-            let cache = cache_root.display().to_string();
-            Failure::new(Code::StateUnwritable, message).next(["ls", "-ld", "--", &cache])
+            shown_by(
+                Failure::new(Code::StateUnwritable, message),
+                cache_root,
+                &error,
+            )
         })
     }
 
@@ -162,9 +166,9 @@ impl JobFolder {
     }
 
     fn unusable(&self, error: &io::Error) -> Failure {
-        let shown = self.path().display().to_string();
-        let message = format!("the folder {shown} cannot be used: {error}");
-        Failure::new(Code::StateUnwritable, message).next(["ls", "-ld", "--", &shown])
+        let path = self.path();
+        let message = format!("the folder {} cannot be used: {error}", path.display());
+        shown_by(Failure::new(Code::StateUnwritable, message), path, error)
     }
 
     /// Where the copy of a job's evidence will lie, before its folder is made.
@@ -208,7 +212,7 @@ impl JobFolder {
     /// When it cannot be written.
     pub(crate) fn note_secrets(&self, note: &str) -> Result<(), Failure> {
         let written = self.capture.write(SECRETS, note.as_bytes());
-        written.map_err(|error| Failure::new(Code::StateUnwritable, error.to_string()))
+        written.map_err(|error| self.unusable(&error))
     }
     /// That note; `None` where it cannot be told, or an engine that wrote none started the job.
     pub(crate) fn secrets_note(&self) -> Option<String> {

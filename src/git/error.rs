@@ -171,8 +171,9 @@ impl Error {
             "No space left on device",
             "Disk quota exceeded",
             "Out of diskspace",
-            // What it writes goes to files of ours: nothing but the disk has no room for it.
+            // Of these it gives no reason; what it writes goes to files of ours.
             "unknown write failure on standard output",
+            "failed to write new configuration file",
         ];
         words.iter().any(|words| said.contains(words)) || said.lines().any(is_cut_short)
     }

@@ -26,6 +26,7 @@ use crate::git::store::ReviewStore;
 use crate::process::confine::{self, Confine};
 use crate::process::guard::GuardProgram;
 use crate::random;
+use crate::store::state_folder::shown_by;
 use crate::store::{Access, Artifacts, Folder, Inbox, Outbox, RunLock};
 
 /// The world, as one run sees it.
@@ -148,7 +149,11 @@ impl Rim {
             .and_then(|cache| cache.make_descend(&relative, Access::Private))
             .map_err(|error| {
                 let message = format!("the folder {} cannot be made: {error}", relative.display());
-                Failure::new(Code::StateUnwritable, message)
+                shown_by(
+                    Failure::new(Code::StateUnwritable, message),
+                    &self.cache,
+                    &error,
+                )
             })?;
         Ok(self.cache.join(relative))
     }

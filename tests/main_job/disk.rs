@@ -145,7 +145,7 @@ fn a_read_only_cache_folder() {
 }
 #[test]
 fn a_full_cache_folder() {
-    for size in ["size=16k", "size=48k", "size=80k"] {
+    for size in ["size=16k", "size=36k", "size=48k", "size=80k", "size=116k"] {
         with_disk(cache, size, &[3, 5, 6]);
     }
 }
